@@ -56,6 +56,36 @@ const (
 	FlagLatest         = "latest" // restore, verify: the newest backup
 	FlagBefore         = "before" // restore, verify: the newest backup at or before this time
 	FlagForce          = "force"  // restore: into a target that is not empty
+	FlagOutput         = "output" // list: table or json
+)
+
+// Values of FlagEngine.
+const (
+	EngineMySQL   = "MySQL"
+	EngineMariaDB = "MariaDB"
+)
+
+// Values of FlagCompression.
+const (
+	CompressionZstd = "Zstd"
+	CompressionGzip = "Gzip"
+	CompressionNone = "None"
+)
+
+// Values of FlagTLSMode.
+const (
+	TLSDisabled       = "Disabled"
+	TLSPreferred      = "Preferred"
+	TLSRequired       = "Required"
+	TLSVerifyCA       = "VerifyCA"
+	TLSVerifyIdentity = "VerifyIdentity"
+)
+
+// Values of FlagSetGTIDPurged.
+const (
+	GTIDPurgedAuto = "Auto"
+	GTIDPurgedOn   = "On"
+	GTIDPurgedOff  = "Off"
 )
 
 // EnvPodUID names the environment variable that carries the Pod's UID. It

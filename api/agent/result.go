@@ -36,7 +36,10 @@ type Result struct {
 // Encode returns the result as JSON of at most MaxResultBytes bytes. The two
 // error lines are cut, at a rune's border, until it fits.
 func (r Result) Encode() []byte {
-	const shortest = 16
+	// JSON writes a byte as six at the most (\u0001), so cutting a sixth of
+	// what is too much never cuts more than is needed.
+	const shortest, widest = 16, 6
+	r.Error, r.PruneError = cut(r.Error, MaxResultBytes), cut(r.PruneError, MaxResultBytes)
 	for {
 		data, err := json.Marshal(r)
 		if err != nil {
@@ -48,10 +51,11 @@ func (r Result) Encode() []byte {
 		if len(r.PruneError) > len(r.Error) {
 			longest = &r.PruneError
 		}
-		if len(data) <= MaxResultBytes || len(*longest) <= shortest {
+		over := len(data) - MaxResultBytes
+		if over <= 0 || len(*longest) <= shortest {
 			return data
 		}
-		*longest = cut(*longest, max(shortest, len(*longest)-(len(data)-MaxResultBytes)))
+		*longest = cut(*longest, max(shortest, len(*longest)-(over+widest-1)/widest))
 	}
 }
 
