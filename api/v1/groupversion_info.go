@@ -1,0 +1,31 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of both kinds.
+const GroupName = "backup.example.com"
+
+// Kinds of the group.
+const (
+	KindBackupJob   = "BackupJob"
+	KindMySQLBackup = "MySQLBackup"
+)
+
+// GroupVersion is the group and version of this package.
+var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
+
+// AddToScheme registers the types of this package.
+var AddToScheme = runtime.NewSchemeBuilder(addKnownTypes).AddToScheme
+
+func addKnownTypes(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &BackupJob{}, &BackupJobList{}, &MySQLBackup{}, &MySQLBackupList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
+	return nil
+}

@@ -1,0 +1,71 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// MySQLBackup backs up databases of one MySQL or MariaDB server on a schedule.
+//
+// Creating one runs nothing: the first backup is made when its schedule next
+// comes. To run one now, give the annotation
+// backup.example.com/run-requested-at a new value.
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=mb,categories=dbbackups
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`,description="When backups run"
+// +kubebuilder:printcolumn:name="Time Zone",type=string,JSONPath=`.spec.timeZone`,description="The zone of the schedule; empty means UTC"
+// +kubebuilder:printcolumn:name="Suspended",type=boolean,JSONPath=`.spec.suspend`,description="Whether scheduled runs are stopped"
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`,description="The object in one word"
+// +kubebuilder:printcolumn:name="Last Success",type=date,JSONPath=`.status.lastSuccessfulTime`,description="When the last successful run ended"
+// +kubebuilder:printcolumn:name="Next Run",type=string,JSONPath=`.status.nextScheduleTime`,description="When the next run is due, in UTC"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must have at most 63 characters, because it becomes the value of a label"
+type MySQLBackup struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
+
+	// spec is what is backed up, when, and for how long it is kept.
+	// +required
+	Spec MySQLBackupSpec `json:"spec,omitempty,omitzero"`
+
+	// status is what the controller saw and did.
+	// +optional
+	Status BackupStatus `json:"status,omitempty,omitzero"`
+}
+
+// MySQLBackupSpec is what is backed up, when, and for how long it is kept.
+type MySQLBackupSpec struct {
+	// source is the database server and what to back up of it.
+	// +required
+	Source MySQLBackupSource `json:"source,omitempty,omitzero"`
+
+	BackupPolicy `json:",inline"`
+}
+
+// MySQLBackupSource is a database server and what to back up of it.
+type MySQLBackupSource struct {
+	Server `json:",inline"`
+
+	// databases are the names of the databases. At least one, at most 256.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	Databases []DatabaseName `json:"databases,omitzero"`
+
+	// options are the options of the dump.
+	// +optional
+	// +kubebuilder:default={}
+	Options *MySQLOptions `json:"options,omitempty"`
+}
+
+// MySQLBackupList is a list of MySQLBackups.
+// +kubebuilder:object:root=true
+type MySQLBackupList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []MySQLBackup `json:"items"`
+}
