@@ -9,12 +9,10 @@ import (
 )
 
 const (
-	// minutesPerDay is the size of a calendar day without any clock change: 24 * 60.
-	minutesPerDay = 1440
-	// maxMonths is the longest wait for a day that comes at all: from March of a leap year over a
-	// century without one (2096 to 2104) it is 8 * 12 months, and one more for where it starts.
-	maxMonths = 97
-	// everyWeek, multiplied with seven bits, repeats them five times: 1 + 1<<7 + 1<<14 + 1<<21 + 1<<28.
+	// maxMonths is the longest wait for a day that comes at all: 8 years, from one 29 February to the
+	// next over a century without a leap year (2096 to 2104), and the month in which it starts.
+	maxMonths = 8*12 + 1
+	// everyWeek, multiplied with seven bits, repeats them: 1 + 1<<7 + 1<<14 + 1<<21 + 1<<28.
 	everyWeek = 0x10204081
 )
 
@@ -33,37 +31,9 @@ func (c *calendar) step() {
 	}
 }
 
-// comes reports whether any day matches. One leap year decides it for all 400 of the Gregorian
-// cycle: it holds every date there is, every month holds every weekday, and the two day fields have
-// to agree only where one of them is unrestricted.
-func (c *calendar) comes() bool {
-	for month := time.January; month <= time.December; month++ {
-		if c.days(2000, month) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// days returns the matching days of a month as a bit set.
-func (c *calendar) days(year int, month time.Month) uint64 {
-	c.step()
-	if c.month>>month&1 == 0 {
-		return 0
-	}
-	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Weekday()
-	length := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
-	week := (c.dow>>first | c.dow<<(7-first)) & 0x7f
-	byWeekday := week * everyWeek << 1
-	exist := uint64(1)<<(length+1) - 2
-	if c.either {
-		return (c.dom | byWeekday) & exist
-	}
-	return c.dom & byWeekday & exist
-}
-
-// first returns the earliest matching minute at or after from, which is a whole minute.
+// first returns the earliest matching minute at or after from, false if no day ever matches.
 func (c *calendar) first(from time.Time) (time.Time, bool) {
+	from = from.Add(time.Minute - 1).Truncate(time.Minute)
 	year, month, day := from.Date()
 	minute := from.Hour()*60 + from.Minute()
 	for range maxMonths {
@@ -82,25 +52,20 @@ func (c *calendar) first(from time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// last returns the latest matching minute at or before to.
-func (c *calendar) last(to time.Time) (time.Time, bool) {
-	year, month, day := to.Date()
-	minute := to.Hour()*60 + to.Minute()
-	for range maxMonths {
-		for days := c.days(year, month) & (uint64(2)<<day - 1); days != 0; {
-			d := bits.Len64(days) - 1
-			if d != day {
-				minute = minutesPerDay - 1
-			}
-			if m, ok := c.minuteUpTo(minute); ok {
-				return time.Date(year, month, d, 0, m, 0, 0, time.UTC), true
-			}
-			days &^= 1 << d
-		}
-		year, month, day = time.Date(year, month, 0, 0, 0, 0, 0, time.UTC).Date()
-		minute = minutesPerDay - 1
+// days returns the matching days of a month as a bit set.
+func (c *calendar) days(year int, month time.Month) uint64 {
+	c.step()
+	if c.month>>month&1 == 0 {
+		return 0
 	}
-	return time.Time{}, false
+	opens := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Weekday()
+	length := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	week := (c.dow>>opens | c.dow<<(7-opens)) & 0x7f
+	byWeekday, exist := week*everyWeek<<1, uint64(1)<<(length+1)-2
+	if c.either {
+		return (c.dom | byWeekday) & exist
+	}
+	return c.dom & byWeekday & exist
 }
 
 // minuteFrom returns the earliest matching minute of a day at or after from.
@@ -114,13 +79,11 @@ func (c *calendar) minuteFrom(from int) (int, bool) {
 	return bits.TrailingZeros64(later)*60 + bits.TrailingZeros64(c.minute), later != 0
 }
 
-// minuteUpTo returns the latest matching minute of a day at or before to.
-func (c *calendar) minuteUpTo(to int) (int, bool) {
-	c.step()
-	hour, minute := to/60, to%60
-	if rest := c.minute << (63 - minute); c.hour>>hour&1 == 1 && rest != 0 {
-		return to - bits.LeadingZeros64(rest), true
+// minutesOfDay returns all matching minutes of a day.
+func (c *calendar) minutesOfDay() []int {
+	var all []int
+	for m, ok := c.minuteFrom(0); ok; m, ok = c.minuteFrom(m + 1) {
+		all = append(all, m)
 	}
-	earlier := c.hour & (1<<hour - 1)
-	return (bits.Len64(earlier)-1)*60 + bits.Len64(c.minute) - 1, earlier != 0
+	return all
 }

@@ -70,7 +70,3 @@ func (s *Schedule) instant(local time.Time) time.Time {
 	}
 	return now.start // jumped over
 }
-
-func wholeMinuteFrom(t time.Time) time.Time {
-	return t.Add(time.Minute - 1).Truncate(time.Minute)
-}

@@ -6,6 +6,7 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 
@@ -16,20 +17,19 @@ import (
 const MaxCount = 100
 
 const (
-	// maxYear is the last year that RFC 3339, and so a status, can hold.
-	maxYear = 9999
-	// star is the bit by which the parser marks a field as unrestricted.
-	star = 1 << 63
-	// usualDates is how many run dates decide what is usual: a month of daily ones and one more.
-	usualDates = 32
-	// usualYears ends that look before the rare exceptions, such as the missing 29 February of 2100.
-	usualYears = 5
+	maxYear = 9999    // the last that RFC 3339, and so a status, can hold
+	star    = 1 << 63 // the parser's mark of an unrestricted field
+	// maxWait is longer than any wait for a run, in seconds: maxMonths of 31 days.
+	maxWait = maxMonths * 31 * 24 * 60 * 60
+	// usualDates is how many run dates decide what is usual: those of a month, and one more. The look
+	// ends after usualYears, before rare exceptions such as the missing 29 February of 2100.
+	usualDates, usualYears = 32, 5
 )
 
 // Count is a number of runs from 0 to MaxCount, or MaxCount+1 for any number above.
 type Count int
 
-// String returns the number in words that stay true above MaxCount.
+// String returns the number, or words that stay true above MaxCount.
 func (c Count) String() string {
 	if c > MaxCount {
 		return fmt.Sprintf("more than %d", MaxCount)
@@ -46,13 +46,13 @@ type Schedule struct {
 }
 
 // Parse reads expr, five cron fields or a descriptor, in the IANA zone; an empty zone means UTC.
-// The error names what is wrong and what to write, in the words of CheckExpression or CheckZone.
+// Its errors are those of CheckZone and CheckExpression, after the name of what they are about.
 func Parse(expr, zone string) (*Schedule, error) {
 	if zone == "" {
 		zone = "UTC"
 	}
 	if err := CheckZone(zone); err != nil {
-		return nil, fmt.Errorf("time zone: %w", err)
+		return nil, fmt.Errorf("time zone %w", err)
 	}
 	location, err := load(zone)
 	if err != nil {
@@ -60,51 +60,47 @@ func Parse(expr, zone string) (*Schedule, error) {
 	}
 	s, err := parse(expr)
 	if err != nil {
-		return nil, fmt.Errorf("schedule: %w", err)
+		return nil, fmt.Errorf("schedule %w", err)
 	}
 	s.zone = location
 	return s, nil
 }
 
-// parse does what Parse does, without a zone.
-func parse(expr string) (*Schedule, error) {
+// CheckExpression judges a schedule of v1: nil, or an error that says what must be written, for use
+// behind the path and the value. Its text is one line of at most 200 bytes.
+func CheckExpression(expr string) error {
+	_, err := parse(expr)
+	return err
+}
+
+func parse(expr string) (s *Schedule, err error) {
 	if err := checkText(expr); err != nil {
 		return nil, err
 	}
-	if fields, ok := descriptors[expr]; ok {
-		expr = fields
+	if text, ok := descriptors[expr]; ok {
+		expr = text
 	}
-	spec, err := readFields(expr)
-	if err != nil {
-		return nil, err
+	defer func() { // the parser is known to panic, on texts that checkText refuses
+		if recover() != nil {
+			s, err = nil, errors.New("must be "+example)
+		}
+	}()
+	read, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(expr)
+	spec, ok := read.(*cron.SpecSchedule)
+	if err != nil || !ok {
+		return nil, errors.New("must be " + example)
 	}
-	s := &Schedule{expr: expr, real: strings.HasPrefix(strings.Fields(expr)[1], "*")}
-	s.calendar = calendar{
+	s = &Schedule{expr: expr, real: strings.HasPrefix(strings.Fields(expr)[1], "*"), calendar: calendar{
 		minute: spec.Minute &^ star, hour: spec.Hour &^ star,
 		dom: spec.Dom &^ star, month: spec.Month &^ star, dow: spec.Dow &^ star,
 		either: (spec.Dom|spec.Dow)&star == 0,
-	}
-	if !s.comes() {
-		return nil, errors.New("must name a date that exists in one of its months; " +
+	}}
+	// Any start would do: a wait never exceeds maxMonths in all 400 years of the Gregorian cycle.
+	if _, comes := s.first(time.Time{}); !comes {
+		return nil, errors.New("must name a date that comes, and none of its months has such a day; " +
 			"to keep a backup manual, set suspend: true")
 	}
 	return s, nil
-}
-
-// readFields asks the parser, which is known to panic on texts that checkText refuses.
-func readFields(expr string) (spec *cron.SpecSchedule, err error) {
-	unread := errors.New("must be " + example)
-	defer func() {
-		if recover() != nil {
-			spec, err = nil, unread
-		}
-	}()
-	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
-	read, err := parser.Parse(expr)
-	if spec, ok := read.(*cron.SpecSchedule); ok && err == nil {
-		return spec, nil
-	}
-	return nil, unread
 }
 
 // Location returns the time zone, for showing runs as the user's clock does.
@@ -124,68 +120,55 @@ func (s *Schedule) Next(after time.Time) (time.Time, bool) {
 }
 
 func (s *Schedule) next(after time.Time) (time.Time, bool) {
-	if !s.real {
-		local, ok := s.first(wholeMinuteFrom(s.reached(after)))
-		return s.instant(local), ok
+	if s.real {
+		return s.nextShown(after)
 	}
+	local, ok := s.first(s.reached(after))
+	return s.instant(local), ok
+}
+
+// nextShown returns when the local clock next shows a matching minute.
+func (s *Schedule) nextShown(after time.Time) (time.Time, bool) {
 	for range maxSpans {
-		span := s.spanAt(after.Add(1))
-		local, ok := s.first(wholeMinuteFrom(span.shows(after.Add(1))))
+		from := after.Add(1)
+		span := s.spanAt(from)
+		local, ok := s.first(span.shows(from))
 		run := span.at(local)
 		if !ok || !span.endsBefore(run) {
 			return run, ok
 		}
-		// Whatever lies more than maxOffset before run shows less than local. It shows no time again
-		// that was passed already, unless the span is shorter than the clock can be turned back.
-		near := run.Add(-2 * maxOffset)
-		if span.end.Sub(after) < 2*maxOffset || near.Before(span.end) {
-			near = span.end
+		after = span.end.Add(-1)
+		// More than twice maxOffset before run the clock shows less than local, and nothing that it
+		// passed already, if it was running straight for as long as it can be turned back.
+		if near := run.Add(-2 * maxOffset); near.After(after) && after.Sub(from) > 2*maxOffset {
+			after = near
 		}
-		after = near.Add(-1)
 	}
 	return time.Time{}, false
 }
 
-// previous returns the last run at or before the given time.
-func (s *Schedule) previous(at time.Time) (time.Time, bool) {
-	if !s.real {
-		local, ok := s.last(s.reached(at).Add(-1))
-		return s.instant(local), ok
+// previous returns the last run at or before now, if its distance is one that occurs. Next tells, for
+// any distance, whether a run lies within; the least such distance is found by halving.
+func (s *Schedule) previous(now time.Time) (time.Time, bool) {
+	within := func(seconds int) (time.Time, bool) {
+		run, ok := s.Next(now.Add(-time.Duration(seconds) * time.Second))
+		return run, ok && !run.After(now)
 	}
-	for range maxSpans {
-		span := s.spanAt(at)
-		local, ok := s.last(span.shows(at))
-		run := span.at(local)
-		if !ok || !span.startsAfter(run) {
-			return run, ok
-		}
-		near := run.Add(2 * maxOffset) // as in next, the other way round
-		if at.Sub(span.start) < 2*maxOffset || near.After(span.start) {
-			near = span.start
-		}
-		at = near.Add(-1)
-	}
-	return time.Time{}, false
+	return within(sort.Search(maxWait, func(i int) bool { _, ok := within(i); return ok }))
 }
 
 // Latest returns the newest run in (after, now] and how many runs lie there; false means none. Its
 // cost does not grow with the distance: beyond MaxCount it stops counting.
 func (s *Schedule) Latest(after, now time.Time) (run time.Time, missed Count, ok bool) {
-	if now.Before(time.Time{}) || now.Year() > maxYear {
-		return time.Time{}, 0, false
-	}
-	run, ok = s.previous(now)
-	if !ok || !run.After(after) {
-		return time.Time{}, 0, false
-	}
 	for at := after; missed <= MaxCount; missed++ {
 		next, more := s.Next(at)
 		if !more || next.After(now) {
-			break
+			return run, missed, missed > 0
 		}
-		at = next
+		run, at = next, next
 	}
-	return run, missed, true
+	run, ok = s.previous(now)
+	return run, missed, ok
 }
 
 // Between returns the runs in [from, to] in order, at most n of them.
@@ -196,8 +179,7 @@ func (s *Schedule) Between(from, to time.Time, n int) []time.Time {
 		if !ok || run.After(to) {
 			break
 		}
-		runs = append(runs, run)
-		at = run
+		runs, at = append(runs, run), run
 	}
 	return runs
 }
@@ -211,29 +193,28 @@ func (s *Schedule) Interval(now time.Time) time.Duration {
 }
 
 // distances returns the shortest and the longest distance between neighbouring runs, from the run
-// date before now over the usual number of dates.
+// before now over the usual number of dates.
 func (s *Schedule) distances(now time.Time) (shortest, longest time.Duration) {
-	shortest = time.Duration(1<<63 - 1)
+	minutes := s.minutesOfDay()
+	closing := time.Duration(minutes[len(minutes)-1]) * time.Minute
+	shortest = maxWait * time.Second
 	note := func(d time.Duration) { shortest, longest = min(shortest, d), max(longest, d) }
-	opens, _ := s.minuteFrom(0)
-	closes, _ := s.minuteUpTo(minutesPerDay - 1)
-	for at := opens; at < closes; {
-		next, _ := s.minuteFrom(at + 1)
-		note(time.Duration(next-at) * time.Minute)
-		at = next
+	for i, m := range minutes[1:] {
+		note(time.Duration(m-minutes[i]) * time.Minute)
 	}
-	shown := s.spanAt(now).shows(now)
-	date, ok := s.last(shown)
-	if !ok {
-		date, _ = s.first(wholeMinuteFrom(shown))
+	until := now.AddDate(usualYears, 0, 0)
+	if run, ok := s.previous(now); ok {
+		now = run
 	}
+	date := s.spanAt(now).shows(now)
 	for i := range usualDates {
-		closing := date.Truncate(24 * time.Hour).Add(time.Duration(closes) * time.Minute)
-		date, ok = s.first(closing.Add(time.Minute))
-		if !ok || i > 0 && date.After(shown.AddDate(usualYears, 0, 0)) {
+		midnight := date.Truncate(24 * time.Hour)
+		next, ok := s.first(midnight.Add(24 * time.Hour))
+		if !ok || i > 0 && next.After(until) {
 			break
 		}
-		note(date.Sub(closing))
+		note(next.Sub(midnight) - closing)
+		date = next
 	}
 	return shortest, longest
 }

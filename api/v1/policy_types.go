@@ -64,7 +64,7 @@ type BackupPolicy struct {
 
 	// retention says which backups are kept.
 	// +optional
-	// +kubebuilder:default={}
+	// +kubebuilder:default={days:7,minBackups:1}
 	Retention *Retention `json:"retention,omitempty"`
 
 	// storage says where backups are kept. Unset means the claim

@@ -41,7 +41,7 @@ type Server struct {
 	// credentialsSecretRef names the Secret that holds the user name and the
 	// password, in the object's namespace.
 	// +optional
-	// +kubebuilder:default={}
+	// +kubebuilder:default={usernameKey:username,passwordKey:password}
 	CredentialsSecretRef *CredentialsSecretRef `json:"credentialsSecretRef,omitempty"`
 
 	// tls says whether the connection to the server is encrypted, and whom

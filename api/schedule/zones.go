@@ -1,0 +1,225 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed" // for the two files
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+const (
+	maxZone = 64 // bytes; the longest name of the database has 32
+	anyZone = "must be an IANA time zone name such as 'Europe/Berlin' or 'UTC'"
+	// maxTypos is how many letters may be missing, too many or wrong in a name that is still recognised,
+	// and lettersPerTypo how many it must have for each.
+	maxTypos, lettersPerTypo = 2, 4
+	maxSuggestions           = 3
+)
+
+//go:embed zoneinfo.zip
+var zoneinfo []byte
+
+// aliases has a line for each thing that people write instead of a zone: places in lower case,
+// abbreviations in upper case, then the zones that may be meant.
+//
+//go:embed aliases.txt
+var aliases string
+
+var offset = regexp.MustCompile(`^(?i:UTC|GMT|Z)?([+-])0?(\d{1,2})(?::?(\d\d))?$`)
+
+// files are the zones of the embedded database that a user may name.
+var files = sync.OnceValue(func() map[string]*zip.File {
+	byName := map[string]*zip.File{}
+	archive, err := zip.NewReader(bytes.NewReader(zoneinfo), int64(len(zoneinfo)))
+	if err != nil {
+		return byName // cannot be: the file is part of the build, and the tests read all of it
+	}
+	for _, f := range archive.File {
+		if !f.FileInfo().IsDir() && f.Name != "Factory" {
+			byName[f.Name] = f
+		}
+	}
+	return byName
+})
+
+// loaded holds a *time.Location per zone that was asked for, at most as many as there are zones.
+var loaded sync.Map
+
+// Zones returns the name of every accepted time zone, sorted.
+func Zones() []string { return slices.Sorted(maps.Keys(files())) }
+
+// load returns a zone that CheckZone accepts.
+func load(zone string) (*time.Location, error) {
+	if location, ok := loaded.Load(zone); ok {
+		return location.(*time.Location), nil
+	}
+	var data bytes.Buffer
+	reader, err := files()[zone].Open()
+	if err == nil {
+		_, err = io.Copy(&data, reader) // Close has nothing to free
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read time zone %s from the embedded database: %w", zone, err)
+	}
+	location, err := time.LoadLocationFromTZData(zone, data.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("decode time zone %s of the embedded database: %w", zone, err)
+	}
+	first, _ := loaded.LoadOrStore(zone, location)
+	return first.(*time.Location), nil
+}
+
+// CheckZone judges a time zone that is set: nil, or an error that says what must be written, for use
+// behind the path and the value. Its text is one line of at most 200 bytes. The empty text is an error
+// here; leave the check out where no zone is set, which means UTC.
+func CheckZone(zone string) error {
+	_, known := files()[zone]
+	switch {
+	case known:
+		return nil
+	case zone == "":
+		return errors.New("must not be empty; leave `timeZone` out for UTC, or name a zone such as 'Europe/Berlin'")
+	case len(zone) > maxZone:
+		return errors.New(anyZone)
+	}
+	for _, explain := range []func(string) string{respelt, asOffset, closest} {
+		if text := explain(zone); text != "" {
+			return errors.New(text)
+		}
+	}
+	return errors.New(anyZone + ", which is named after a region")
+}
+
+// respelt knows names in other case, with blanks, and as the end of a path.
+func respelt(zone string) string {
+	name := strings.ReplaceAll(strings.TrimSpace(zone), " ", "_")
+	for _, known := range Zones() {
+		switch {
+		case strings.EqualFold(known, zone):
+			return fmt.Sprintf("must be written '%s'; upper and lower case matter", known)
+		case strings.EqualFold(known, name):
+			return fmt.Sprintf("must be written '%s', without blanks", known)
+		}
+	}
+	for rest, more := name, true; more; {
+		if _, rest, more = strings.Cut(rest, "/"); files()[rest] != nil {
+			return fmt.Sprintf("must be a name and not a path; write '%s'", rest)
+		}
+	}
+	return ""
+}
+
+func asOffset(zone string) string {
+	parts := offset.FindStringSubmatch(zone)
+	if parts == nil {
+		return ""
+	}
+	sign, hours, minutes := parts[1], parts[2], parts[3]
+	name := "Etc/GMT" + map[string]string{"+": "-", "-": "+"}[sign] + hours
+	if files()[name] == nil || strings.Trim(minutes, "0") != "" {
+		return "must be a name and not an offset; write that of a region such as 'Asia/Kolkata'"
+	}
+	return fmt.Sprintf("must be a name and not an offset; write that of a region such as 'Europe/Berlin', "+
+		"or '%s' for UTC%s%s (its sign is the other way round)", name, sign, hours)
+}
+
+// meanings maps what people write, as a key, to the zones that they may mean.
+var meanings = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for _, zone := range Zones() {
+		if strings.HasPrefix(zone, "Etc/") {
+			continue // these differ in a sign, which a key does not hold
+		}
+		for _, k := range slices.Compact([]string{key(zone), key(place(zone))}) {
+			all[k] = append(all[k], zone)
+		}
+	}
+	for line := range strings.Lines(aliases) {
+		words := strings.Fields(line)
+		all[words[0]] = words[1:]
+	}
+	return all
+})
+
+// closest gives the zones of an abbreviation, or those whose name, or the place in it, is written most
+// like the given text.
+func closest(zone string) string {
+	if zones := meanings()[strings.ToUpper(zone)]; zones != nil {
+		return fmt.Sprintf("must name a region, such as %s; abbreviations can mean several", orList(zones))
+	}
+	var found []string
+	best := maxTypos
+	for _, wanted := range []string{key(zone), key(place(zone))} {
+		for known, zones := range meanings() {
+			d := distance(wanted, known)
+			if d > min(best, len(wanted)/lettersPerTypo) {
+				continue
+			}
+			if d < best {
+				found, best = nil, d
+			}
+			found = append(found, zones...)
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	slices.Sort(found)
+	return "must be an IANA time zone name; the closest is " + orList(slices.Compact(found))
+}
+
+// place returns what stands behind the last slash: "Buenos_Aires".
+func place(zone string) string { return zone[strings.LastIndexByte(zone, '/')+1:] }
+
+// key reduces a text to its letters and digits in lower case, so "New York" is "New_York".
+func key(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// orList writes up to maxSuggestions zones as "'A', 'B' or 'C'".
+func orList(zones []string) string {
+	zones = zones[:min(len(zones), maxSuggestions)]
+	return "'" + join(zones, "', '", "' or '") + "'"
+}
+
+// distance returns how many bytes must be added, removed or changed to make b of a, or something above
+// maxTypos if it is many.
+func distance(a, b string) int {
+	if max(len(a)-len(b), len(b)-len(a)) > maxTypos {
+		return maxTypos + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
