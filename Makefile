@@ -1,0 +1,98 @@
+# Two commands do everything on a fresh Debian with Go and make:
+#   make demo    the main job on an embedded Kubernetes
+#   make test    every test
+# The rest are their parts.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-print-directory
+
+VERSION     ?= v0.1.0
+IMAGE       ?= backup.example.com/backupjob-operator:$(VERSION)
+# KEEP=1 leaves the demo's cluster up.
+KEEP        ?=
+FUZZTIME    ?= 5s
+
+TOOL        := go tool -modfile=hack/tools.mod
+LINT        := go tool -modfile=hack/lint.mod golangci-lint
+CACHE       := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/backupjob-operator
+CLUSTER     := $(CACHE)/cluster
+LDFLAGS     := -s -w -X main.version=$(VERSION)
+
+export GOFLAGS := -buildvcs=false
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ The two commands
+
+.PHONY: demo
+demo: cluster-command ## Show the main job on an embedded Kubernetes (KEEP=1 leaves it up).
+	@CLUSTER=$(CLUSTER) IMAGE=$(IMAGE) KEEP=$(KEEP) VERSION=$(VERSION) bash test/demo/demo.sh
+
+.PHONY: test
+test: ## Run every test; install and build what is missing first.
+	@CLUSTER=$(CLUSTER) FUZZTIME=$(FUZZTIME) bash hack/test.sh
+
+##@ Parts
+
+.PHONY: test-long
+test-long: cluster-command ## Run the long tests that an issue asks for.
+	@echo "There are no long tests yet."
+
+.PHONY: generate
+generate: ## Write deepcopy functions and CRDs anew.
+	$(TOOL) controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/v1 paths=./api/v1alpha1
+	$(TOOL) controller-gen crd paths=./api/v1 paths=./api/v1alpha1 output:crd:dir=config/crd/bases
+
+.PHONY: verify-generated
+verify-generated: ## Fail if generated files are out of date.
+	@bash hack/verify-generated.sh
+
+.PHONY: lint
+lint: ## Check the style of all Go code.
+	$(LINT) run ./...
+	cd test/cluster && go tool -modfile=$(CURDIR)/hack/lint.mod golangci-lint run --config $(CURDIR)/.golangci.yml ./...
+
+.PHONY: vet
+vet: ## Run go vet on both modules.
+	go vet ./...
+	go vet -tags=e2e ./test/...
+	go -C test/cluster vet ./...
+
+.PHONY: unit
+unit: ## Run the unit tests with the race detector.
+	@CLUSTER=$(CLUSTER) bash hack/test.sh unit
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME.
+	@CLUSTER=$(CLUSTER) FUZZTIME=$(FUZZTIME) bash hack/test.sh fuzz
+
+.PHONY: integration
+integration: ## Run the suite against a real API server and etcd.
+	@CLUSTER=$(CLUSTER) bash hack/test.sh integration
+
+.PHONY: e2e
+e2e: ## Run the suite on a real cluster (KUBECONFIG names another one than the embedded).
+	@CLUSTER=$(CLUSTER) bash hack/test.sh e2e
+
+.PHONY: build
+build: ## Build the three binaries into bin/.
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/manager ./cmd/agent ./cmd/kubectl-backup
+
+.PHONY: cluster-command
+cluster-command:
+	@mkdir -p $(CACHE)
+	@go -C test/cluster build -o $(CLUSTER) .
+
+.PHONY: size
+size: ## Print lines of hand-written Go and RBAC rules against their budgets.
+	@bash hack/size.sh
+
+.PHONY: clean
+clean: ## Remove bin/ and dist/; the cache outside the tree stays.
+	rm -rf bin dist

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# Runs the tests, all or the named parts: checks unit fuzz integration e2e.
+# Each runner's own closing lines are printed; what was skipped is counted and
+# named at the end, and with CI=true it fails the run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export GOFLAGS=-buildvcs=false
+: "${CLUSTER:=${XDG_CACHE_HOME:-$HOME/.cache}/backupjob-operator/cluster}"
+: "${FUZZTIME:=5s}"
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(checks unit fuzz integration e2e)
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+skipped=0
+started=$SECONDS
+
+heading() { printf '\n=== %s (%d:%02d)\n' "$1" $(((SECONDS - started) / 60)) $(((SECONDS - started) % 60)); }
+
+skip() { # says loudly what does not run
+	printf '!!! SKIPPED: %s\n' "$1"
+	skipped=$((skipped + 1))
+}
+
+# closing shows the closing lines of a log and counts what it skipped; after a
+# failure it shows the log without the chatter of what passed, and ends.
+closing() { # name, status
+	local log="$logs/$1" n
+	n=$(grep -cE '^ *--- SKIP' "$log" || true)
+	n=$((n + $(sed -nE 's/.* ([0-9]+) Skipped.*/\1/p' "$log" | awk '{s+=$1} END{print s+0}')))
+	if [ "$n" -gt 0 ]; then
+		grep -E -A2 '^ *--- SKIP|\[SKIPPED\]' "$log" || true
+		printf '!!! SKIPPED: %d tests of %s\n' "$n" "$1"
+		skipped=$((skipped + n))
+	fi
+	if [ "$2" -ne 0 ]; then
+		grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)' "$log" | tail -n 400
+		exit "$2"
+	fi
+	grep -E '^(ok |Ran [0-9]+ of)|[0-9]+ Passed' "$log" || true
+}
+
+# go_test runs "go test -v" into a log and closes it.
+go_test() { # name, folder, arguments…
+	local name=$1 dir=$2 status=0
+	shift 2
+	(cd "$dir" && go test -v -count=1 "$@") >"$logs/$name" 2>&1 || status=$?
+	closing "$name" $status
+}
+
+prepare() {
+	heading 'Prepare: the compiler for the race detector, the test cluster'
+	if ! command -v gcc >/dev/null; then
+		if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+			echo 'Installing gcc and the C library headers with apt.'
+			apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy gcc libc6-dev
+		else
+			echo 'gcc is needed by the race detector: install gcc and the C library headers.' >&2
+			exit 1
+		fi
+	fi
+	mkdir -p "$(dirname "$CLUSTER")"
+	go -C test/cluster build -o "$CLUSTER" .
+	if [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ]; then
+		"$CLUSTER" build
+	fi
+	KUBEBUILDER_ASSETS=$("$CLUSTER" assets)
+	export KUBEBUILDER_ASSETS
+}
+
+checks() {
+	heading 'Generated files, go vet, lint'
+	bash hack/verify-generated.sh
+	make vet lint
+	bash hack/size.sh
+}
+
+unit() {
+	heading 'Unit tests with the race detector'
+	# shellcheck disable=SC2046
+	go_test unit . -race $(go list ./... | grep -v '/test/')
+	go_test cluster-unit test/cluster ./...
+}
+
+fuzz() {
+	heading "Fuzz targets, $FUZZTIME each"
+	local package target dir
+	for dir in api/schedule conversion webhooks; do
+		package=./$dir
+		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
+			printf '%s %s\n' "$dir" "$target"
+			go_test "fuzz-$target" . -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "$package"
+		done
+	done
+}
+
+integration() {
+	heading 'Integration: a real API server and etcd'
+	go_test integration . -timeout 20m ./test/integration
+}
+
+e2e() {
+	heading 'End to end: a real cluster with real Pods'
+	if [ -z "${KUBECONFIG:-}" ] && { [ "$(id -u)" -ne 0 ] || [ "$(uname -s)" != Linux ]; }; then
+		skip 'the end-to-end suite: Pods need root on Linux (or point KUBECONFIG at a cluster)'
+		return
+	fi
+	# Compiled here, because the cluster's network namespace has no way out.
+	go test -c -tags e2e -o "$logs/e2e.test" ./test/e2e
+	make build
+	local status=0
+	if [ -n "${KUBECONFIG:-}" ]; then
+		bash test/e2e/run.sh "$logs/e2e.test" >"$logs/e2e" 2>&1 || status=$?
+	else
+		"$CLUSTER" run --name e2e -- env EMBEDDED=e2e CLUSTER="$CLUSTER" \
+			bash test/e2e/run.sh "$logs/e2e.test" >"$logs/e2e" 2>&1 || status=$?
+	fi
+	closing e2e $status
+}
+
+prepare
+for part in "${parts[@]}"; do "$part"; done
+
+heading 'Done'
+printf 'Parts run: %s. Skipped: %d.\n' "${parts[*]}" "$skipped"
+if [ "$skipped" -gt 0 ] && [ "${CI:-}" = true ]; then
+	echo 'In CI nothing may be skipped.'
+	exit 1
+fi

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Deploys the operator and runs the compiled suite against the cluster of
+# $KUBECONFIG.
+set -euo pipefail
+suite=$1
+cd "$(dirname "$0")/../.."
+bash test/deploy.sh
+exec "$suite" -test.v -test.timeout 40m -ginkgo.v -ginkgo.timeout 40m
