@@ -1,0 +1,252 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// serve starts a Source on the folder and a TLS server with it.
+func serve(t *testing.T, dir string, c clock.PassiveClock) *Source {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	source := NewSource(Options{Dir: dir, Address: listener.Addr().String(), Clock: c})
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	must(t, server.Listener.Close())
+	server.Listener = tls.NewListener(listener, &tls.Config{GetCertificate: source.GetCertificate, MinVersion: tls.VersionTLS12})
+	server.Start()
+	t.Cleanup(server.Close)
+	start(t, source)
+	return source
+}
+
+func start(t *testing.T, source *Source) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- source.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Start returned %v; a stopped source is no error", err)
+		}
+	})
+}
+
+func ready(t *testing.T, source *Source) error {
+	t.Helper()
+	return source.Ready(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+}
+
+// waitReady waits until the port answers with the wanted certificate.
+func waitReady(t *testing.T, source *Source, want pair) {
+	t.Helper()
+	waitFor(t, func(ctx context.Context) error {
+		if err := ready(t, source); err != nil {
+			return err
+		}
+		served, err := source.served(ctx)
+		if err != nil {
+			return err
+		}
+		if !served.Equal(want.certificate) {
+			return fmt.Errorf("serial %s is served, want %s", served.SerialNumber, want.certificate.SerialNumber)
+		}
+		return nil
+	})
+}
+
+func waitFor(t *testing.T, check func(context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("gave up waiting: %v", last)
+	}
+}
+
+func wantNotReady(t *testing.T, source *Source, words string) {
+	t.Helper()
+	err := ready(t, source)
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Fatalf("Ready = %v, want an error with %q", err, words)
+	}
+}
+
+func TestSourceStartsWithoutFilesAndIsReadyOnceTheyAppear(t *testing.T) {
+	files, ca := newVolume(t), newAuthority(t, "ca")
+	source := serve(t, files.dir, clock.RealClock{})
+	wantNotReady(t, source, "no serving certificate is loaded yet")
+	if _, err := source.GetCertificate(nil); err == nil {
+		t.Error("GetCertificate gave a certificate before there was one")
+	}
+
+	first := ca.serveNow(t)
+	files.write(t, first.cert, first.key)
+	waitReady(t, source, first)
+}
+
+func TestSourceServesARenewedPairWithoutARestart(t *testing.T) {
+	files, ca := newVolume(t), newAuthority(t, "ca")
+	first := ca.serveNow(t)
+	files.write(t, first.cert, first.key)
+	source := serve(t, files.dir, clock.RealClock{})
+	waitReady(t, source, first)
+
+	for range 3 {
+		next := ca.serveNow(t)
+		files.write(t, next.cert, next.key)
+		waitReady(t, source, next)
+	}
+}
+
+func TestSourceKeepsTheLastGoodPair(t *testing.T) {
+	ca := newAuthority(t, "ca")
+	good, other := ca.serveNow(t), ca.serveNow(t)
+	cases := map[string]struct{ cert, key []byte }{
+		"when the certificate is half written":               {good.cert[:len(good.cert)/2], good.key},
+		"when the key is half written":                       {good.cert, good.key[:len(good.key)/2]},
+		"when the files are empty":                           {nil, nil},
+		"when the key belongs to another certificate":        {other.cert, good.key},
+		"when something else than PEM stands in the files":   {[]byte("moved"), []byte("moved")},
+		"when the certificate file holds the key by mistake": {good.key, good.key},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := newVolume(t)
+			files.write(t, good.cert, good.key)
+			source := serve(t, files.dir, clock.RealClock{})
+			waitReady(t, source, good)
+
+			files.write(t, tc.cert, tc.key)
+			if err := source.watcher.Load().ReadCertificate(); err == nil {
+				t.Fatal("the broken pair was read without an error")
+			}
+			waitReady(t, source, good)
+
+			healed := ca.serveNow(t)
+			files.write(t, healed.cert, healed.key)
+			waitReady(t, source, healed)
+		})
+	}
+}
+
+func TestSourceSurvivesThatTheFilesAreTakenAway(t *testing.T) {
+	dir, ca := t.TempDir(), newAuthority(t, "ca")
+	writePlain := func(p pair) {
+		must(t, os.WriteFile(filepath.Join(dir, keyFile), p.key, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, certFile), p.cert, 0o600))
+	}
+	first, second := ca.serveNow(t), ca.serveNow(t)
+	writePlain(first)
+	source := serve(t, dir, clock.RealClock{})
+	waitReady(t, source, first)
+
+	must(t, os.Remove(filepath.Join(dir, certFile)))
+	must(t, os.Remove(filepath.Join(dir, keyFile)))
+	waitReady(t, source, first)
+	writePlain(second)
+	waitReady(t, source, second)
+}
+
+func TestReadyFollowsTheClockAndNotTheFiles(t *testing.T) {
+	files, ca := newVolume(t), newAuthority(t, "ca")
+	now := time.Now().Truncate(time.Second)
+	served := ca.serve(t, now, now.Add(90*24*time.Hour))
+	files.write(t, served.cert, served.key)
+	fake := clocktesting.NewFakePassiveClock(now)
+	source := serve(t, files.dir, fake)
+	waitReady(t, source, served)
+
+	fake.SetTime(now.Add(-time.Minute))
+	wantNotReady(t, source, "not valid before "+now.UTC().Format(time.RFC3339))
+	fake.SetTime(now.Add(90*24*time.Hour + time.Second))
+	wantNotReady(t, source, "expired at "+served.certificate.NotAfter.UTC().Format(time.RFC3339))
+	fake.SetTime(now.Add(time.Hour))
+	waitReady(t, source, served)
+}
+
+func TestAnExpiredPairIsNotReadyAndHealsWithTheNextOne(t *testing.T) {
+	files, ca := newVolume(t), newAuthority(t, "ca")
+	expired := ca.serve(t, time.Now().Add(-48*time.Hour), time.Now().Add(-24*time.Hour))
+	files.write(t, expired.cert, expired.key)
+	source := serve(t, files.dir, clock.RealClock{})
+	waitFor(t, func(context.Context) error {
+		if err := ready(t, source); err == nil || !strings.Contains(err.Error(), "expired at") {
+			return fmt.Errorf("ready says %w, want that it is expired", err)
+		}
+		return nil
+	})
+
+	next := ca.serveNow(t)
+	files.write(t, next.cert, next.key)
+	waitReady(t, source, next)
+}
+
+func TestReadyLooksAtThePortAndNotOnlyAtTheFiles(t *testing.T) {
+	files, ca := newVolume(t), newAuthority(t, "ca")
+	mine := ca.serveNow(t)
+	files.write(t, mine.cert, mine.key)
+
+	t.Run("nothing listens", func(t *testing.T) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		source := NewSource(Options{Dir: files.dir, Address: listener.Addr().String()})
+		must(t, listener.Close())
+		start(t, source)
+		waitFor(t, func(context.Context) error { _, err := source.leaf(); return err })
+		wantNotReady(t, source, "does not answer")
+	})
+	t.Run("another certificate answers", func(t *testing.T) {
+		stranger := httptest.NewTLSServer(http.NotFoundHandler())
+		t.Cleanup(stranger.Close)
+		source := NewSource(Options{Dir: files.dir, Address: stranger.Listener.Addr().String()})
+		start(t, source)
+		waitFor(t, func(context.Context) error { _, err := source.leaf(); return err })
+		wantNotReady(t, source, "another certificate than the one loaded")
+	})
+}
+
+func TestTheMetricCountsDownToTheExpiry(t *testing.T) {
+	files, ca := newVolume(t), newAuthority(t, "ca")
+	now := time.Now().Truncate(time.Second)
+	fake := clocktesting.NewFakePassiveClock(now)
+	source := serve(t, files.dir, fake)
+	registry := prometheus.NewPedanticRegistry()
+	must(t, registry.Register(source))
+	if n := testutil.CollectAndCount(source); n != 0 {
+		t.Errorf("%d series before a certificate is loaded, want none", n)
+	}
+
+	served := ca.serve(t, now, now.Add(time.Hour))
+	files.write(t, served.cert, served.key)
+	waitReady(t, source, served)
+	for after, want := range map[time.Duration]float64{0: 3600, 59 * time.Minute: 60, 2 * time.Hour: -3600} {
+		fake.SetTime(now.Add(after))
+		if got := testutil.ToFloat64(source); got != want {
+			t.Errorf("%s after the start the metric says %v, want %v", after, got, want)
+		}
+	}
+}
