@@ -99,7 +99,7 @@ func writeTable(w io.Writer, out listing, others int) error {
 	_, _ = fmt.Fprintln(t, "SCHEDULED\tFILE\tSTATE\tSIZE\tDATABASES\tKIND\tUID") // an error shows at Flush
 	for _, b := range out.Backups {
 		_, _ = fmt.Fprintf(t, "%s\t%q\t%s\t%s\t%s\t%s\t%s\n", b.ScheduledTime.UTC().Format(time.RFC3339),
-			b.File, b.State, size(b.SizeBytes), databases(b), b.Object.Kind, b.Object.UID)
+			b.File, b.State, size(b.SizeBytes), databases(b.Databases), b.Object.Kind, b.Object.UID)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -125,10 +125,10 @@ func writeTable(w io.Writer, out listing, others int) error {
 // maxShown is how many databases fit into a table.
 const maxShown = 3
 
-func databases(b store.Backup) string {
-	shown := b.Databases[:min(maxShown, len(b.Databases))]
+func databases(names []string) string {
+	shown := names[:min(maxShown, len(names))]
 	text := strings.Join(shown, ",")
-	if more := len(b.Databases) - len(shown); more > 0 {
+	if more := len(names) - len(shown); more > 0 {
 		text += fmt.Sprintf(",+%d", more)
 	}
 	return text
