@@ -14,3 +14,122 @@ const (
 	// successful run.
 	ConditionPruned = "Pruned"
 )
+
+// Reasons of the condition Ready.
+const (
+	// ReasonScheduled (True): runs start by the schedule. Nothing to do.
+	ReasonScheduled = "Scheduled"
+	// ReasonSuspended (True): spec.suspend is true, so only requested runs
+	// start. To go on, set spec.suspend to false.
+	ReasonSuspended = "Suspended"
+	// ReasonInvalidSchedule (False): spec.schedule or spec.timeZone cannot be
+	// read, so nothing runs. Correct it as the message says; no restart is
+	// needed.
+	ReasonInvalidSchedule = "InvalidSchedule"
+	// ReasonRunForbidden (False): the API server refuses the run's Job, by a
+	// quota, an admission policy or missing rights. Make room or change the
+	// rule; the next run or edit tries again.
+	ReasonRunForbidden = "RunForbidden"
+	// ReasonRunInvalid (False): the API server finds the run's Job invalid,
+	// mostly because of spec.podTemplate. Correct the field that the message
+	// names.
+	ReasonRunInvalid = "RunInvalid"
+	// ReasonNameTaken (False): a Job of somebody else has the name of the run
+	// that is due. Delete or rename that Job, or wait: the next run has
+	// another name.
+	ReasonNameTaken = "NameTaken"
+	// ReasonNamespaceTerminating (False): the namespace is being deleted, so
+	// nothing can be created in it. Nothing to do.
+	ReasonNamespaceTerminating = "NamespaceTerminating"
+	// ReasonTerminating (False): the object is being deleted. With
+	// deletionPolicy Delete its backups are removed first; the annotation
+	// backup.example.com/skip-cleanup=true gives that up.
+	ReasonTerminating = "Terminating"
+)
+
+// Reasons of the condition BackupSucceeded.
+const (
+	// ReasonNoRunYet (Unknown): no run has finished yet. To run now, set the
+	// annotation backup.example.com/run-requested-at. Pruned has it too.
+	ReasonNoRunYet = "NoRunYet"
+	// ReasonRunning (Unknown): a run goes on, and no earlier outcome is to be
+	// shown. Nothing to do.
+	ReasonRunning = "Running"
+	// ReasonRunSucceeded (True): the last run stored a backup. Also an
+	// event's reason.
+	ReasonRunSucceeded = "RunSucceeded"
+	// ReasonRunFailed (False): all attempts of the last run failed. The
+	// message is the agent's; correct what it names. The schedule goes on.
+	// Also an event's reason.
+	ReasonRunFailed = "RunFailed"
+	// ReasonDeadlineExceeded (False): the run took longer than
+	// spec.activeDeadlineSeconds and was ended. Raise it, or correct what the
+	// run waited for. Also an event's reason.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonJobDeleted (Unknown): the Job is gone before its outcome was
+	// seen, mostly because somebody deleted it. It is not run again; to run
+	// now, set the annotation backup.example.com/run-requested-at. Also an
+	// event's reason.
+	ReasonJobDeleted = "JobDeleted"
+
+	// The rest (False) keep an active run from going on. It goes on by itself
+	// as soon as they are mended, until spec.activeDeadlineSeconds. All are
+	// also reasons of events.
+
+	// ReasonSecretNotFound: the Secret with the credentials is missing.
+	// Create it, or name the right one in spec.source.credentialsSecretRef.
+	ReasonSecretNotFound = "SecretNotFound"
+	// ReasonSecretKeyNotFound: the Secret lacks a key. Add the key, or name
+	// the right one in spec.source.credentialsSecretRef.
+	ReasonSecretKeyNotFound = "SecretKeyNotFound"
+	// ReasonClaimNotFound: the PersistentVolumeClaim is missing. Create it, or
+	// name the right one in spec.storage.
+	ReasonClaimNotFound = "ClaimNotFound"
+	// ReasonImagePullFailed: an image cannot be pulled. Put it where the
+	// message says, or correct spec.podTemplate and delete the waiting Job.
+	ReasonImagePullFailed = "ImagePullFailed"
+	// ReasonUnschedulable: no node takes the Pod. The message is the
+	// scheduler's.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonContainerNotStarted: the node cannot start a container. The
+	// message is the node's.
+	ReasonContainerNotStarted = "ContainerNotStarted"
+	// ReasonPodNotCreated: the Job has no Pod, mostly because of a quota, an
+	// admission policy or a missing ServiceAccount. The Job's events say why.
+	ReasonPodNotCreated = "PodNotCreated"
+)
+
+// Reasons of the condition Pruned, beside NoRunYet.
+const (
+	// ReasonPruned (True): retention was applied. Nothing to do.
+	ReasonPruned = "Pruned"
+	// ReasonPruneFailed (False): the backup is stored, but old ones could not
+	// be removed. The message is the agent's. Also an event's reason.
+	ReasonPruneFailed = "PruneFailed"
+	// ReasonResultUnknown (Unknown): the run succeeded, but its Pod was gone
+	// before its report was read. The next run tells.
+	ReasonResultUnknown = "ResultUnknown"
+)
+
+// Reasons of events beside those of the conditions.
+const (
+	// ReasonRunStarted: a run's Job was created.
+	ReasonRunStarted = "RunStarted"
+	// ReasonRunSkipped: a scheduled time was left out because another run was
+	// active.
+	ReasonRunSkipped = "RunSkipped"
+	// ReasonRunMissed: scheduled times were left out because they were longer
+	// ago than spec.startingDeadlineSeconds, or because a later one came.
+	ReasonRunMissed = "RunMissed"
+	// ReasonRunReplaced: an active run was ended for the next one.
+	ReasonRunReplaced = "RunReplaced"
+	// ReasonCleanupSucceeded: the backups of a deleted object were removed.
+	ReasonCleanupSucceeded = "CleanupSucceeded"
+	// ReasonCleanupFailed: they could not be removed; the object goes, they
+	// stay. Remove them by hand.
+	ReasonCleanupFailed = "CleanupFailed"
+	// ReasonCleanupTimedOut: the same, because the time was up.
+	ReasonCleanupTimedOut = "CleanupTimedOut"
+	// ReasonCleanupSkipped: the same, because an annotation asked for it.
+	ReasonCleanupSkipped = "CleanupSkipped"
+)
