@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"example.com/backupjob-operator/api/agent"
+	"example.com/backupjob-operator/cmd/agent/internal/realparts"
 )
 
 var kinds = []string{agent.CompressionZstd, agent.CompressionGzip, agent.CompressionNone}
@@ -98,9 +99,7 @@ func TestTheUsualToolsReadWhatIsWritten(t *testing.T) {
 	data := contents()["text"]
 	for kind, args := range tools {
 		t.Run(kind, func(t *testing.T) {
-			if _, err := exec.LookPath(args[0]); err != nil {
-				t.Skipf("SKIPPED: %s is not installed", args[0])
-			}
+			realparts.Tool(t, args[0])
 			cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 			cmd.Stdin = bytes.NewReader(compressed(t, kind, data))
 			got, err := cmd.Output()
