@@ -6,7 +6,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,7 +25,8 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/util"
 )
 
-func runCAInjector(ctx context.Context, o options) error {
+// runCAInjector sets ready when it has seen everything that is there.
+func runCAInjector(ctx context.Context, o options, ready *atomic.Bool) error {
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
@@ -53,7 +56,13 @@ func runCAInjector(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("register the injectors: %w", err)
 	}
-	return mgr.Start(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return mgr.Start(ctx) })
+	g.Go(func() error {
+		ready.Store(mgr.GetCache().WaitForCacheSync(ctx))
+		return nil
+	})
+	return g.Wait()
 }
 
 func newScheme() (*runtime.Scheme, error) {

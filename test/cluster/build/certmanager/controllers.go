@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -44,7 +45,8 @@ var enabled = []string{
 	requestsselfsigned.CRControllerName,
 }
 
-func runControllers(ctx context.Context, o options) error {
+// runControllers sets ready when it has seen everything that is there.
+func runControllers(ctx context.Context, o options, ready *atomic.Bool) error {
 	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
 		Kubeconfig:         o.kubeconfig,
 		KubernetesAPIQPS:   50,
@@ -80,5 +82,11 @@ func runControllers(ctx context.Context, o options) error {
 	base.SharedInformerFactory.Start(ctx.Done())
 	base.KubeSharedInformerFactory.Start(ctx.Done())
 	base.HTTP01ResourceMetadataInformersFactory.Start(ctx.Done())
+	g.Go(func() error {
+		base.SharedInformerFactory.WaitForCacheSync(ctx.Done())
+		base.KubeSharedInformerFactory.WaitForCacheSync(ctx.Done())
+		ready.Store(ctx.Err() == nil)
+		return nil
+	})
 	return g.Wait()
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/tools/clientcmd"
@@ -23,6 +24,7 @@ import (
 type options struct {
 	kubeconfig string
 	namespace  string
+	health     string
 	workers    int
 }
 
@@ -31,6 +33,7 @@ func main() {
 	// controller-runtime already owns the flag named kubeconfig.
 	flag.StringVar(&o.kubeconfig, "cluster-kubeconfig", os.Getenv(clientcmd.RecommendedConfigPathEnvVar), "kubeconfig of the cluster to serve")
 	flag.StringVar(&o.namespace, "cluster-resource-namespace", "cert-manager", "namespace of the Secrets that ClusterIssuers refer to")
+	flag.StringVar(&o.health, "health-address", "127.0.0.1:10280", "address at which /readyz says whether all caches are filled")
 	flag.IntVar(&o.workers, "workers", 2, "workers per controller")
 	klog.InitFlags(nil)
 	flag.Parse()
@@ -45,8 +48,10 @@ func main() {
 
 // run returns when ctx ends or as soon as one of the two halves fails.
 func run(ctx context.Context, o options) error {
+	var issuers, injectors atomic.Bool
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return runControllers(ctx, o) })
-	g.Go(func() error { return runCAInjector(ctx, o) })
+	g.Go(func() error { return runControllers(ctx, o, &issuers) })
+	g.Go(func() error { return runCAInjector(ctx, o, &injectors) })
+	g.Go(func() error { return serveHealth(ctx, o.health, &issuers, &injectors) })
 	return g.Wait()
 }
