@@ -6,15 +6,16 @@ package schedule
 import "time"
 
 const (
-	// maxOffset is farther from UTC than any local clock: the widest in the database are 15:13 west
-	// (Alaska before 1867) and 15:13 east (Manila before 1844), the zone format ends at 24:59.
-	maxOffset = 26 * time.Hour
-	// maxSpans bounds every walk over clock changes. A walk looks at those within days of a candidate,
-	// about four, and goes to another only where a change swallows it, which 100 in a row never do.
-	maxSpans = 400
+	// maxTurn is more than any clock was ever turned back: one that is 15:13 fast, the most in the
+	// database (Manila before 1844), to one that is as slow (Alaska before 1867).
+	maxTurn = 31 * time.Hour
+	// maxSpans bounds the walk over clock changes. The longest wait is 8 years of up to four changes and
+	// a new year each; six times that leaves room for runs that a change swallows.
+	maxSpans = 8 * 5 * 6
 )
 
-// span is a stretch of time in which the local clock keeps one offset. A zero end is an open one.
+// span is a stretch of time in which the local clock keeps its distance from UTC. The start and the
+// end of the first and the last one are zero.
 type span struct {
 	start, end time.Time
 	offset     time.Duration
@@ -25,48 +26,50 @@ func (s *Schedule) spanAt(t time.Time) span {
 	local := t.In(s.zone)
 	_, offset := local.Zone()
 	start, end := local.ZoneBounds()
+	if !end.IsZero() && !end.After(t) {
+		// Where Go computes the bounds from a rule, they end after 365 days, which in a leap year is
+		// before its last day; no rule changes a clock on that day.
+		end = t.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	}
 	return span{start.UTC(), end.UTC(), time.Duration(offset) * time.Second}
 }
 
-// shows returns what the local clock shows at t, which lies in the span.
+// shows returns what the local clock shows at t, or would if it was this span's.
 func (s span) shows(t time.Time) time.Time { return t.UTC().Add(s.offset) }
 
-// at returns when the local clock would show local if it always kept this offset.
-func (s span) at(local time.Time) time.Time { return local.Add(-s.offset) }
+// holds reports whether t, which is not before the span, is in it.
+func (s span) holds(t time.Time) bool { return s.end.IsZero() || t.Before(s.end) }
 
-func (s span) endsBefore(t time.Time) bool { return !s.end.IsZero() && !t.Before(s.end) }
-
-func (s span) startsAfter(t time.Time) bool { return !s.start.IsZero() && t.Before(s.start) }
-
-// reached returns how far the local clock has ever gone by t: it has shown or jumped over every local
-// time before the result, and none from there on.
-func (s *Schedule) reached(t time.Time) time.Time {
-	now := s.spanAt(t)
-	top := now.shows(t).Add(1)
+// next returns the first run after the given time. By the wall clock, passed is how far the clock has
+// gone already: what it shows again after it was turned back does not count, and what it jumps over is
+// due at the jump.
+func (s *Schedule) next(after time.Time) (time.Time, bool) {
+	var passed time.Time
+	now := s.spanAt(after.Add(-maxTurn))
 	for range maxSpans {
-		if now.start.IsZero() || t.Sub(now.start) > 2*maxOffset {
-			break
+		if from := later(now.start, after.Add(1)); now.holds(from) {
+			shown := now.shows(from)
+			if !s.real {
+				shown = later(shown, passed)
+			}
+			local, ok := s.first(shown)
+			run := local.Add(-now.offset)
+			if !ok || now.holds(run) {
+				return run, ok
+			}
+			if !s.real && local.Before(s.spanAt(now.end).shows(now.end)) {
+				return now.end, true
+			}
 		}
-		end := now.start
-		now = s.spanAt(end.Add(-1))
-		if shown := now.shows(end); shown.After(top) {
-			top = shown
-		}
-	}
-	return top
-}
-
-// instant returns when the local clock first reaches or passes local.
-func (s *Schedule) instant(local time.Time) time.Time {
-	now := s.spanAt(local.Add(-maxOffset))
-	for range maxSpans {
-		if !now.endsBefore(now.at(local)) {
-			break
-		}
+		passed = later(passed, now.shows(now.end))
 		now = s.spanAt(now.end)
 	}
-	if t := now.at(local); !now.startsAfter(t) {
-		return t
+	return time.Time{}, false
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	return now.start // jumped over
+	return b
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -54,7 +55,7 @@ func checkText(expr string) error {
 	switch {
 	case expr == "":
 		return errors.New("must not be empty; write " + example)
-	case len(expr) > maxExpression:
+	case utf8.RuneCountInString(expr) > maxExpression:
 		return fmt.Errorf("must have at most %d characters", maxExpression)
 	case strings.Contains(strings.ToUpper(expr), "TZ="):
 		return errors.New("must not contain a time zone; use `spec.timeZone` instead, " +
@@ -120,21 +121,21 @@ func checkDescriptor(expr string) error {
 	return errors.New("must be @hourly, @daily, @midnight, @weekly, @monthly, @yearly or @annually, or " + example)
 }
 
-// likeEvery returns the fields for a period that the clock can keep, else those of an example.
+// likeEvery returns the fields for a period that divides the hour or the day, else an example.
 func likeEvery(text string) string {
 	period, err := time.ParseDuration(strings.TrimSpace(text))
-	minutes, hours := int(period/time.Minute), int(period/time.Hour)
-	switch {
-	case err != nil || period < time.Minute || time.Hour%period != 0 && 24*time.Hour%period != 0:
-		return "0 */6 * * *"
-	case hours == 24:
-		return "0 0 * * *"
-	case hours > 0 && minutes%60 == 0:
-		return fmt.Sprintf("0 */%d * * *", hours)
-	case hours > 0:
-		return "0 */6 * * *"
+	switch minutes := int(period / time.Minute); {
+	case err != nil || minutes <= 0 || 1440%minutes != 0:
+	case minutes == 60:
+		return "@hourly"
+	case minutes == 1440:
+		return "@daily"
+	case 60%minutes == 0:
+		return fmt.Sprintf("*/%d * * * *", minutes)
+	case minutes%60 == 0:
+		return fmt.Sprintf("0 */%d * * *", minutes/60)
 	}
-	return fmt.Sprintf("*/%d * * * *", minutes)
+	return "0 */6 * * *"
 }
 
 // check judges one item of the field's list.
@@ -175,7 +176,7 @@ func (f field) value(text, item string) (int, error) {
 	n, ok := number(text)
 	switch letter := strings.Trim(upper, "0123456789"); {
 	case letter == "L", letter == "W", letter == "LW", letter == "H":
-		return 0, fmt.Errorf("must use %s in the %s field; '%s' is of another kind of cron", f.values, f.name, letter)
+		return 0, fmt.Errorf("must use %s in the %s field; '%s', which some kinds of cron know, is not supported", f.values, f.name, letter)
 	case n == 7 && f.max == 6:
 		return 0, fmt.Errorf("must use 0 or SUN for Sunday in the day of week field; found '%s'", quoted(item))
 	case !ok || n < f.min || n > f.max:

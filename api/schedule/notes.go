@@ -5,7 +5,6 @@ package schedule
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -43,35 +42,28 @@ func (s *Schedule) Notes(now time.Time) []Note {
 	notes = append(notes, s.unevenSteps()...)
 	if shortest, _ := s.distances(now); shortest < rarely {
 		notes = append(notes, Note{NoteFrequent, fmt.Sprintf(
-			"has runs only %s apart, more often than every 15 minutes", minutes(shortest))})
+			"has runs only %d min apart, which is more often than every %d minutes", shortest/time.Minute, rarely/time.Minute)})
 	}
 	notes = append(notes, s.clockChanges(now)...)
 	return append(notes, s.zoneSign()...)
-}
-
-func minutes(d time.Duration) string {
-	if d == time.Minute {
-		return "1 minute"
-	}
-	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
 // unevenSteps tells of steps over a whole field that do not divide it, so that the distance is another
 // where the field begins anew.
 func (s *Schedule) unevenSteps() []Note {
 	var notes []Note
-	sets := [5]uint64{s.minute, s.hour, s.dom, s.month, s.dow}
+	listed := [5]string{counted("minute", s.minute), counted("hour", s.hour), counted("day", s.dom),
+		list(s.month, monthName), list(s.dow, weekdayName)}
 	for i, text := range strings.Fields(s.expr) {
 		f := fields[i]
 		for item := range strings.SplitSeq(text, ",") {
 			values, step, _ := strings.Cut(item, "/")
 			n, stepped := number(step)
-			if !stepped || (f.max-f.min+1)%n == 0 || !f.open(values) {
+			if !stepped || f.size()%n == 0 || !f.open(values) {
 				continue
 			}
 			notes = append(notes, Note{NoteUnevenStep, fmt.Sprintf(
-				"runs at %s, which is not every %d: the step does not divide the %s field",
-				f.listed(sets[i]), n, f.name)})
+				"means %s and not every %d, because the step does not divide the %s field", listed[i], n, f.name)})
 			break
 		}
 	}
@@ -85,17 +77,6 @@ func (f field) open(values string) bool {
 	from, _ := f.value(low, "")
 	to, _ := f.value(high, "")
 	return !ranged || from == f.min && to == f.max
-}
-
-// listed writes the values of a field as people say them.
-func (f field) listed(set uint64) string {
-	switch f.name {
-	case "day of week":
-		return list(set, weekdayName)
-	case "month":
-		return list(set, monthName)
-	}
-	return f.name + " " + list(set, strconv.Itoa)
 }
 
 // clockChanges tells of local times of the schedule that come twice or never in the next year.
@@ -127,7 +108,7 @@ func (s *Schedule) clockChange(before, after span) string {
 		from, to = to, from
 		what, then = "comes twice", "it runs the first time only"
 	}
-	first, ok := s.first(wholeMinuteFrom(from))
+	first, ok := s.first(from)
 	if !ok || !first.Before(to) {
 		return ""
 	}
@@ -140,8 +121,8 @@ func (s *Schedule) clockChange(before, after span) string {
 		then += ", on " + to.Format(time.DateOnly)
 	}
 	times := first.Format("15:04")
-	if last, _ := s.last(to.Add(-1)); last.After(first) {
-		times += " (and up to " + last.Format("15:04") + ")"
+	if second, _ := s.first(first.Add(1)); second.Before(to) {
+		times += " (and more before " + to.Format("15:04") + ")"
 	}
 	return fmt.Sprintf("runs at %s, which %s in %s on %s; %s", times, what, s.zone, first.Format(time.DateOnly), then)
 }
@@ -152,11 +133,11 @@ func (s *Schedule) zoneSign() []Note {
 	if !ok || strings.Trim(hours, "+-0") == "" {
 		return nil
 	}
-	side, sign := "behind", "-"
+	means, other := "UTC-"+hours[1:]+", which is behind", "-"
 	if hours[0] == '-' {
-		side, sign = "ahead of", "+"
+		means, other = "UTC+"+hours[1:]+", which is ahead of", "+"
 	}
 	return []Note{{NoteZoneSign, fmt.Sprintf(
-		"is %s hours %s UTC (UTC%s%s): in these names the sign is the other way round; 'Etc/GMT%s%s' is the opposite",
-		hours[1:], side, sign, hours[1:], sign, hours[1:])}}
+		"means %s UTC, as the sign in such a name is the other way round; the opposite is 'Etc/GMT%s%s'",
+		means, other, hours[1:])}}
 }

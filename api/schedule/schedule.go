@@ -6,7 +6,6 @@ package schedule
 import (
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
@@ -97,7 +96,7 @@ func parse(expr string) (s *Schedule, err error) {
 	}}
 	// Any start would do: a wait never exceeds maxMonths in all 400 years of the Gregorian cycle.
 	if _, comes := s.first(time.Time{}); !comes {
-		return nil, errors.New("must name a date that comes, and none of its months has such a day; " +
+		return nil, errors.New("must name a day that exists in one of its months, as it never runs otherwise; " +
 			"to keep a backup manual, set suspend: true")
 	}
 	return s, nil
@@ -119,42 +118,23 @@ func (s *Schedule) Next(after time.Time) (time.Time, bool) {
 	return run, ok && run.Year() <= maxYear
 }
 
-func (s *Schedule) next(after time.Time) (time.Time, bool) {
-	if s.real {
-		return s.nextShown(after)
-	}
-	local, ok := s.first(s.reached(after))
-	return s.instant(local), ok
-}
-
-// nextShown returns when the local clock next shows a matching minute.
-func (s *Schedule) nextShown(after time.Time) (time.Time, bool) {
-	for range maxSpans {
-		from := after.Add(1)
-		span := s.spanAt(from)
-		local, ok := s.first(span.shows(from))
-		run := span.at(local)
-		if !ok || !span.endsBefore(run) {
-			return run, ok
-		}
-		after = span.end.Add(-1)
-		// More than twice maxOffset before run the clock shows less than local, and nothing that it
-		// passed already, if it was running straight for as long as it can be turned back.
-		if near := run.Add(-2 * maxOffset); near.After(after) && after.Sub(from) > 2*maxOffset {
-			after = near
-		}
-	}
-	return time.Time{}, false
-}
-
-// previous returns the last run at or before now, if its distance is one that occurs. Next tells, for
-// any distance, whether a run lies within; the least such distance is found by halving.
+// previous returns the last run at or before now, if there is one within maxWait. Next tells for any
+// distance whether a run lies within it; the least one is found by halving.
 func (s *Schedule) previous(now time.Time) (time.Time, bool) {
 	within := func(seconds int) (time.Time, bool) {
 		run, ok := s.Next(now.Add(-time.Duration(seconds) * time.Second))
 		return run, ok && !run.After(now)
 	}
-	return within(sort.Search(maxWait, func(i int) bool { _, ok := within(i); return ok }))
+	near, far := 0, maxWait
+	for far-near > 1 {
+		middle := (near + far) / 2
+		if _, ok := within(middle); ok {
+			far = middle
+		} else {
+			near = middle
+		}
+	}
+	return within(far)
 }
 
 // Latest returns the newest run in (after, now] and how many runs lie there; false means none. Its
@@ -167,8 +147,10 @@ func (s *Schedule) Latest(after, now time.Time) (run time.Time, missed Count, ok
 		}
 		run, at = next, next
 	}
-	run, ok = s.previous(now)
-	return run, missed, ok
+	if last, ok := s.previous(now); ok {
+		run = last
+	}
+	return run, missed, true
 }
 
 // Between returns the runs in [from, to] in order, at most n of them.

@@ -39,11 +39,12 @@ func (s *Schedule) timeWords() string {
 	if s.hour != allHours {
 		hours = counted("hour", s.hour)
 	}
-	// As many as the hour holds of the distance, from minute 0 on.
-	if every := bits.TrailingZeros64(s.minute &^ 1); perHour > 1 && s.minute&1 == 1 && every*perHour == 60 {
-		return fmt.Sprintf("every %s of %s", minutes(every), hours)
+	// Moved down by its step, a set of even steps lacks nothing but its last value.
+	every := 60 / perHour
+	if perHour == 1 || s.minute&1 == 0 || s.minute>>every != s.minute&^(1<<(60-every)) {
+		return "at " + counted("minute", s.minute) + " of " + hours
 	}
-	return fmt.Sprintf("at %s of %s", counted("minute", s.minute), hours)
+	return "every " + distanceWords(every) + " of " + hours
 }
 
 func (s *Schedule) dayWords() string {
@@ -67,11 +68,11 @@ func counted(noun string, set uint64) string {
 	return noun + " " + list(set, strconv.Itoa)
 }
 
-func minutes(n int) string {
-	if n == 1 {
+func distanceWords(minutes int) string {
+	if minutes == 1 {
 		return "minute"
 	}
-	return fmt.Sprintf("%d minutes", n)
+	return fmt.Sprintf("%d minutes", minutes)
 }
 
 // list writes a set as "1 to 5, 8 and 10", shortened in the middle where it is long.

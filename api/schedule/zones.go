@@ -21,7 +21,7 @@ import (
 
 const (
 	maxZone = 64 // bytes; the longest name of the database has 32
-	anyZone = "must be an IANA time zone name such as 'Europe/Berlin' or 'UTC'"
+	anyZone = "must be an IANA time zone name: that of a region such as 'Europe/Berlin', or 'UTC'"
 	// maxTypos is how many letters may be missing, too many or wrong in a name that is still recognised,
 	// and lettersPerTypo how many it must have for each.
 	maxTypos, lettersPerTypo = 2, 4
@@ -94,33 +94,16 @@ func CheckZone(zone string) error {
 	case len(zone) > maxZone:
 		return errors.New(anyZone)
 	}
-	for _, explain := range []func(string) string{respelt, asOffset, closest} {
-		if text := explain(zone); text != "" {
-			return errors.New(text)
-		}
+	if text := asOffset(zone); text != "" {
+		return errors.New(text)
 	}
-	return errors.New(anyZone + ", which is named after a region")
+	if text := closest(zone); text != "" {
+		return errors.New(text)
+	}
+	return errors.New(anyZone)
 }
 
-// respelt knows names in other case, with blanks, and as the end of a path.
-func respelt(zone string) string {
-	name := strings.ReplaceAll(strings.TrimSpace(zone), " ", "_")
-	for _, known := range Zones() {
-		switch {
-		case strings.EqualFold(known, zone):
-			return fmt.Sprintf("must be written '%s'; upper and lower case matter", known)
-		case strings.EqualFold(known, name):
-			return fmt.Sprintf("must be written '%s', without blanks", known)
-		}
-	}
-	for rest, more := name, true; more; {
-		if _, rest, more = strings.Cut(rest, "/"); files()[rest] != nil {
-			return fmt.Sprintf("must be a name and not a path; write '%s'", rest)
-		}
-	}
-	return ""
-}
-
+// asOffset explains what to write for an offset, "" for anything else.
 func asOffset(zone string) string {
 	parts := offset.FindStringSubmatch(zone)
 	if parts == nil {
@@ -139,9 +122,6 @@ func asOffset(zone string) string {
 var meanings = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for _, zone := range Zones() {
-		if strings.HasPrefix(zone, "Etc/") {
-			continue // these differ in a sign, which a key does not hold
-		}
 		for _, k := range slices.Compact([]string{key(zone), key(place(zone))}) {
 			all[k] = append(all[k], zone)
 		}
@@ -153,11 +133,11 @@ var meanings = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// closest gives the zones of an abbreviation, or those whose name, or the place in it, is written most
-// like the given text.
+// closest names the zones of an abbreviation, or those whose name, or the place in it, is written most
+// like the given text; "" if none is.
 func closest(zone string) string {
 	if zones := meanings()[strings.ToUpper(zone)]; zones != nil {
-		return fmt.Sprintf("must name a region, such as %s; abbreviations can mean several", orList(zones))
+		return "must name a region, such as " + orList(zones) + "; abbreviations are not unique"
 	}
 	var found []string
 	best := maxTypos
@@ -177,26 +157,25 @@ func closest(zone string) string {
 		return ""
 	}
 	slices.Sort(found)
-	return "must be an IANA time zone name; the closest is " + orList(slices.Compact(found))
+	return "must be an IANA time zone name, spelt exactly; the closest is " + orList(slices.Compact(found))
 }
 
 // place returns what stands behind the last slash: "Buenos_Aires".
 func place(zone string) string { return zone[strings.LastIndexByte(zone, '/')+1:] }
 
-// key reduces a text to its letters and digits in lower case, so "New York" is "New_York".
+// key reduces a text to its letters, digits and signs in lower case, so "New York" is "New_York".
 func key(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+		if strings.ContainsRune("_/. \t", r) {
+			return -1
 		}
-		return -1
+		return unicode.ToLower(r)
 	}, text)
 }
 
-// orList writes up to maxSuggestions zones as "'A', 'B' or 'C'".
+// orList writes the first maxSuggestions zones as "'A', 'B' or 'C'".
 func orList(zones []string) string {
-	zones = zones[:min(len(zones), maxSuggestions)]
-	return "'" + join(zones, "', '", "' or '") + "'"
+	return "'" + join(zones[:min(len(zones), maxSuggestions)], "', '", "' or '") + "'"
 }
 
 // distance returns how many bytes must be added, removed or changed to make b of a, or something above
