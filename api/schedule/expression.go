@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -114,28 +113,12 @@ func checkDescriptor(expr string) error {
 	case known:
 		return fmt.Errorf("must be written '%s', in lower case", lower)
 	case strings.HasPrefix(lower, "@every"):
-		return fmt.Errorf("must not use '@every'; write times of the clock such as '%s'", likeEvery(lower[len("@every"):]))
+		return errors.New("must not use '@every', as backups run by the clock; write '0 */6 * * *' for every six hours, " +
+			"'*/30 * * * *' for every half hour")
 	case strings.HasPrefix(lower, "@reboot"):
 		return errors.New("must not use '@reboot', as backups run by the clock; write '@daily' or " + example)
 	}
 	return errors.New("must be @hourly, @daily, @midnight, @weekly, @monthly, @yearly or @annually, or " + example)
-}
-
-// likeEvery returns the fields for a period that divides the hour or the day, else an example.
-func likeEvery(text string) string {
-	period, err := time.ParseDuration(strings.TrimSpace(text))
-	switch minutes := int(period / time.Minute); {
-	case err != nil || minutes <= 0 || 1440%minutes != 0:
-	case minutes == 60:
-		return "@hourly"
-	case minutes == 1440:
-		return "@daily"
-	case 60%minutes == 0:
-		return fmt.Sprintf("*/%d * * * *", minutes)
-	case minutes%60 == 0:
-		return fmt.Sprintf("0 */%d * * *", minutes/60)
-	}
-	return "0 */6 * * *"
 }
 
 // check judges one item of the field's list.

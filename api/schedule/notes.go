@@ -48,8 +48,8 @@ func (s *Schedule) Notes(now time.Time) []Note {
 	return append(notes, s.zoneSign()...)
 }
 
-// unevenSteps tells of steps over a whole field that do not divide it, so that the distance is another
-// where the field begins anew.
+// unevenSteps tells of steps to the end of a field that do not divide it, so that the distance is another
+// where the field begins anew. A range has an end that its writer chose.
 func (s *Schedule) unevenSteps() []Note {
 	var notes []Note
 	listed := [5]string{counted("minute", s.minute), counted("hour", s.hour), counted("day", s.dom),
@@ -59,7 +59,7 @@ func (s *Schedule) unevenSteps() []Note {
 		for item := range strings.SplitSeq(text, ",") {
 			values, step, _ := strings.Cut(item, "/")
 			n, stepped := number(step)
-			if !stepped || f.size()%n == 0 || !f.open(values) {
+			if !stepped || f.size()%n == 0 || strings.Contains(values, "-") {
 				continue
 			}
 			notes = append(notes, Note{NoteUnevenStep, fmt.Sprintf(
@@ -68,15 +68,6 @@ func (s *Schedule) unevenSteps() []Note {
 		}
 	}
 	return notes
-}
-
-// open reports whether values, which stand in front of a step, reach to the end of the field because
-// nothing else is said, or are all of it.
-func (f field) open(values string) bool {
-	low, high, ranged := strings.Cut(values, "-")
-	from, _ := f.value(low, "")
-	to, _ := f.value(high, "")
-	return !ranged || from == f.min && to == f.max
 }
 
 // clockChanges tells of local times of the schedule that come twice or never in the next year.

@@ -6,6 +6,7 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func (c Count) String() string {
 	if c > MaxCount {
 		return fmt.Sprintf("more than %d", MaxCount)
 	}
-	return fmt.Sprint(int(c))
+	return strconv.Itoa(int(c))
 }
 
 // Schedule is a cron expression in a time zone. It never changes and may be shared.

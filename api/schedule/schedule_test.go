@@ -14,20 +14,20 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-func mustParse(t testing.TB, expr, zone string) *Schedule {
-	t.Helper()
+func mustParse(tb testing.TB, expr, zone string) *Schedule {
+	tb.Helper()
 	s, err := Parse(expr, zone)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
 
-func instant(t testing.TB, text string) time.Time {
-	t.Helper()
+func instant(tb testing.TB, text string) time.Time {
+	tb.Helper()
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return at
 }
@@ -196,41 +196,39 @@ func TestNeverMeansNotInFourHundredYears(t *testing.T) {
 	}
 }
 
+// work counts the steps of a function.
+func work(s *Schedule, do func()) int {
+	n := 0
+	s.steps = &n
+	do()
+	s.steps = nil
+	return n
+}
+
 // The costs are counted, not timed: they must not depend on how far the times lie apart, how rare the
 // runs are or how often the zone changes its clock.
 func TestWorkIsBounded(t *testing.T) {
 	const (
 		maxNext   = 8 * 5 * (maxMonths + 3) // eight years of spans, and in each the months to come
 		maxLatest = (MaxCount + 1 + 32) * maxNext
-		usual     = 8
 	)
 	ever, now := time.Time{}, instant(t, "2026-05-01T00:00:00Z")
+	rare, late := instant(t, "2096-03-01T00:00:00Z"), instant(t, "9999-12-31T00:00:00Z")
 	for _, expr := range []string{"* * * * *", "0 2 * * *", "59 23 29 2 *", "0 */24 29 2 *", "* */23 31 12 *", "0 0 */31 2 0"} {
 		for _, zone := range []string{"UTC", "Africa/Casablanca", "Asia/Tehran", "America/Scoresbysund", "Asia/Gaza"} {
 			s := mustParse(t, expr, zone)
-			work := func(do func()) int {
-				n := 0
-				s.steps = &n
-				do()
-				s.steps = nil
-				return n
-			}
-			for _, after := range []time.Time{ever, now, instant(t, "2096-03-01T00:00:00Z"), instant(t, "9999-12-31T00:00:00Z")} {
-				if n := work(func() { s.Next(after) }); n > maxNext {
-					t.Errorf("Next(%s) of %s in %s took %d steps, more than %d", after, expr, zone, n, maxNext)
-				}
-			}
-			if n := work(func() { s.Latest(ever, now) }); n > maxLatest {
-				t.Errorf("Latest since ever of %s in %s took %d steps, more than %d", expr, zone, n, maxLatest)
-			}
-			if n := work(func() { s.Notes(now) }); n > maxLatest {
-				t.Errorf("Notes of %s in %s took %d steps, more than %d", expr, zone, n, maxLatest)
+			next := max(work(s, func() { s.Next(ever) }), work(s, func() { s.Next(now) }),
+				work(s, func() { s.Next(rare) }), work(s, func() { s.Next(late) }))
+			latest, notes := work(s, func() { s.Latest(ever, now) }), work(s, func() { s.Notes(now) })
+			if next > maxNext || latest > maxLatest || notes > maxLatest {
+				t.Errorf("%s in %s: Next took %d steps of %d, Latest %d and Notes %d of %d",
+					expr, zone, next, maxNext, latest, notes, maxLatest)
 			}
 		}
 	}
-	s, n := mustParse(t, "0 2 * * *", "Europe/Berlin"), 0
-	s.steps = &n
-	if s.Next(now); n > usual {
+	const usual = 8
+	s := mustParse(t, "0 2 * * *", "Europe/Berlin")
+	if n := work(s, func() { s.Next(now) }); n > usual {
 		t.Errorf("Next of a daily schedule took %d steps, more than %d", n, usual)
 	}
 }

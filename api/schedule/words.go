@@ -41,10 +41,13 @@ func (s *Schedule) timeWords() string {
 	}
 	// Moved down by its step, a set of even steps lacks nothing but its last value.
 	every := 60 / perHour
-	if perHour == 1 || s.minute&1 == 0 || s.minute>>every != s.minute&^(1<<(60-every)) {
-		return "at " + counted("minute", s.minute) + " of " + hours
+	switch even := s.minute&1 == 1 && s.minute>>every == s.minute&^(1<<(60-every)); {
+	case every == 1:
+		return "every minute of " + hours
+	case even && perHour > 1:
+		return fmt.Sprintf("every %d minutes of %s", every, hours)
 	}
-	return "every " + distanceWords(every) + " of " + hours
+	return "at " + counted("minute", s.minute) + " of " + hours
 }
 
 func (s *Schedule) dayWords() string {
@@ -66,13 +69,6 @@ func counted(noun string, set uint64) string {
 		noun += "s"
 	}
 	return noun + " " + list(set, strconv.Itoa)
-}
-
-func distanceWords(minutes int) string {
-	if minutes == 1 {
-		return "minute"
-	}
-	return fmt.Sprintf("%d minutes", minutes)
 }
 
 // list writes a set as "1 to 5, 8 and 10", shortened in the middle where it is long.

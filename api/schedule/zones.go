@@ -22,8 +22,8 @@ import (
 const (
 	maxZone = 64 // bytes; the longest name of the database has 32
 	anyZone = "must be an IANA time zone name: that of a region such as 'Europe/Berlin', or 'UTC'"
-	// maxTypos is how many letters may be missing, too many or wrong in a name that is still recognised,
-	// and lettersPerTypo how many it must have for each.
+	// maxTypos is how long the wrong part of a name may be that is still recognised, and lettersPerTypo how
+	// many letters it must have for each of them.
 	maxTypos, lettersPerTypo = 2, 4
 	maxSuggestions           = 3
 )
@@ -178,27 +178,13 @@ func orList(zones []string) string {
 	return "'" + join(zones[:min(len(zones), maxSuggestions)], "', '", "' or '") + "'"
 }
 
-// distance returns how many bytes must be added, removed or changed to make b of a, or something above
-// maxTypos if it is many.
+// distance returns how many bytes the part has in which a and b differ, from the first to the last.
 func distance(a, b string) int {
-	if max(len(a)-len(b), len(b)-len(a)) > maxTypos {
-		return maxTypos + 1
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return max(len(a), len(b))
 }
