@@ -14,8 +14,10 @@ import (
 // GroupVersion is the group and version of this package.
 var GroupVersion = schema.GroupVersion{Group: backupv1.GroupName, Version: "v1alpha1"}
 
+var schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
+
 // AddToScheme registers the types of this package.
-var AddToScheme = runtime.NewSchemeBuilder(addKnownTypes).AddToScheme
+var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &BackupJob{}, &BackupJobList{}, &MySQLBackup{}, &MySQLBackupList{})
