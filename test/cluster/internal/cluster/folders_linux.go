@@ -11,30 +11,44 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"example.com/backupjob-operator/test/cluster/internal/filelock"
 )
 
 // sharedFolders are places that programs insist on. Each cluster mounts its own
 // folder there, which nobody else sees; only the place itself is shared.
-var sharedFolders = []string{"/run/containerd", "/var/lib/cni", "/var/log/containers"}
+var sharedFolders = []string{"/run/containerd", "/var/lib/cni", "/var/lib/kubelet", "/var/log/containers"}
 
-// makeFolders makes those that are missing and notes which they were.
+// namespaceFolder holds the names of network namespaces. It is a mount point
+// from the first name on.
+const namespaceFolder = "/run/netns"
+
+// makeFolders makes those that are missing, and notes for whoever is the last
+// to clean up which they were.
 func makeFolders(l Layout) error {
-	var made []string
-	for _, dir := range sharedFolders {
+	note, err := os.OpenFile(l.madeFolders(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer note.Close()
+	for _, dir := range append(sharedFolders, namespaceFolder) {
 		err := os.Mkdir(dir, 0o755)
-		switch {
-		case err == nil:
-			made = append(made, dir)
-		case !errors.Is(err, fs.ErrExist):
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := note.WriteString(dir + "\n"); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(l.madeFolders(), []byte(strings.Join(made, "\n")), 0o644)
+	return nil
 }
 
-// removeFolders removes the places that this cluster made, unless another
-// cluster runs: the kernel would take its mounts away with the places.
+// removeFolders removes the places that clusters made, unless another cluster
+// runs: the kernel would take its mounts away with the places.
 func removeFolders(ctx context.Context, l Layout) (err error) {
 	machine, err := filelock.Acquire(ctx, l.machineLock(), nil)
 	if err != nil {
@@ -55,16 +69,23 @@ func removeFolders(ctx context.Context, l Layout) (err error) {
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	for dir := range strings.Lines(string(made)) {
-		// Whatever was put there by others keeps it.
-		if err := os.Remove(strings.TrimSpace(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) && !notEmpty(dir) {
+	for dir := range strings.FieldsSeq(string(made)) {
+		if err := removeFolder(dir); err != nil {
 			return err
 		}
 	}
 	return ignoreMissing(os.Remove(l.madeFolders()))
 }
 
-func notEmpty(dir string) bool {
-	entries, err := os.ReadDir(strings.TrimSpace(dir))
-	return err == nil && len(entries) > 0
+// removeFolder leaves a folder that others have put something into.
+func removeFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 0 {
+		return ignoreMissing(err)
+	}
+	if dir == namespaceFolder {
+		// It fails where nothing is mounted, which is as good.
+		_ = unix.Unmount(dir, 0)
+	}
+	return ignoreMissing(os.Remove(dir))
 }

@@ -63,7 +63,7 @@ func (l Layout) data(component string) string {
 // kubeconfigOf is the kubeconfig of a component.
 func (l Layout) kubeconfigOf(component string) string { return l.etc(component + ".kubeconfig") }
 
-func (l Layout) madeFolders() string      { return filepath.Join(l.Dir, "made-folders") }
+func (l Layout) madeFolders() string      { return filepath.Join(filepath.Dir(l.Dir), ".made-folders") }
 func (l Layout) config() string           { return filepath.Join(l.Dir, "cluster.json") }
 func (l Layout) controlSocket() string    { return filepath.Join(l.Run, "control.sock") }
 func (l Layout) containerdSocket() string { return filepath.Join(l.Run, "containerd.sock") }

@@ -28,6 +28,8 @@ func makeNamespace(ctx context.Context, l Layout) error {
 		{"-n", ns, "link", "add", bridge, "type", "bridge"},
 		{"-n", ns, "address", "add", nodeIP + "/" + podPrefix, "dev", bridge},
 		{"-n", ns, "link", "set", bridge, "up"},
+		// Without any route to Services a packet ends before its address is translated.
+		{"-n", ns, "route", "add", serviceRange, "dev", bridge, "src", nodeIP},
 	} {
 		if err := runQuietly(exec.CommandContext(ctx, "ip", args...)); err != nil {
 			return err

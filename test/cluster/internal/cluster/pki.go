@@ -21,6 +21,9 @@ import (
 // validity is far longer than any cluster of this kind lives.
 const validity = 365 * 24 * time.Hour
 
+// frontProxy is the user as which the API server calls API servers behind it.
+const frontProxy = "front-proxy-client"
+
 // identity is a certificate that the cluster's authority issues.
 type identity struct {
 	file  string // without ending
@@ -40,6 +43,7 @@ func identities(c Config) []identity {
 		{file: "kube-proxy", user: "system:kube-proxy"},
 		{file: "kubelet", user: "system:node:" + nodeName, group: "system:nodes"},
 		{file: "kubelet-client", user: "kube-apiserver-kubelet-client", group: "system:masters"},
+		{file: frontProxy, user: frontProxy},
 		{file: "kubelet-server", user: nodeName, hosts: []string{nodeName, nodeIP}},
 		{file: "loopback", user: "localhost", hosts: []string{"localhost", loopback}},
 		{file: "apiserver", user: "kube-apiserver", hosts: []string{

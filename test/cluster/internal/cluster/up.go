@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"example.com/backupjob-operator/test/cluster/internal/filelock"
 )
 
 // longestSocketPath leaves room for the longest name that is put behind it;
@@ -141,9 +143,22 @@ func (c Cluster) prepare(ctx context.Context, config Config) error {
 		return err
 	}
 	if config.Node {
-		return makeNamespace(ctx, c.Layout)
+		return c.prepareMachine(ctx)
 	}
 	return nil
+}
+
+// prepareMachine does what is visible outside of the cluster's folder.
+func (c Cluster) prepareMachine(ctx context.Context) error {
+	machine, err := filelock.Acquire(ctx, c.machineLock(), nil)
+	if err != nil {
+		return err
+	}
+	err = makeFolders(c.Layout)
+	if err == nil {
+		err = makeNamespace(ctx, c.Layout)
+	}
+	return errors.Join(err, machine.Release())
 }
 
 // startKeeper starts the outermost background process in a session of its own,
