@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
@@ -64,7 +65,13 @@ func (a *app) rootCommand() *cobra.Command {
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, // run prints the error, once
 		SilenceUsage:  true,
+		// Without this an unknown subcommand, as of a newer controller, would
+		// show the help and count as a success.
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: '%s --help' lists the flags of this agent (%s)", err, cmd.CommandPath(), version())
+	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().String(agent.FlagTerminationLog, "", "file into which the result is written as JSON, for the kubelet")
 	root.AddCommand(

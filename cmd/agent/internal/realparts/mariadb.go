@@ -44,7 +44,7 @@ func StartMariaDB(t testing.TB, options ...string) *MariaDB {
 		Host: "127.0.0.1", Port: freePort(t), dir: dir,
 		socket: filepath.Join(dir, "s"), ended: make(chan struct{}),
 	}
-	common := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--innodb-log-file-size=16M"}
+	common := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--innodb-log-file-size=16M", "--innodb-flush-method=nosync"}
 	if os.Getuid() == 0 {
 		common = append(common, "--user=mysql")
 		own(t, dir, "mysql")
