@@ -5,4 +5,4 @@ set -euo pipefail
 suite=$1
 cd "$(dirname "$0")/../.."
 bash test/deploy.sh
-exec "$suite" -test.v -test.timeout 40m -ginkgo.v -ginkgo.timeout 40m
+exec "$suite" -test.v -test.timeout 40m -ginkgo.no-color -ginkgo.timeout 40m

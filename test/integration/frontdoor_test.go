@@ -1,0 +1,153 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"example.com/backupjob-operator/webhooks"
+)
+
+// frontDoor is the webhook server as the manager runs it, in this process, so
+// that its clock can be set and it can be stopped and started.
+type frontDoor struct {
+	address string
+	bundle  []byte
+	pair    tls.Certificate
+	metrics *prometheus.Registry
+	routes  webhooks.Options
+	stop    context.CancelFunc
+	done    chan error
+}
+
+// today is the day on which the cases were written; warnings look a year
+// ahead of it.
+var today = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+func openFrontDoor(cfg *rest.Config) *frontDoor {
+	GinkgoHelper()
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	Expect(err).NotTo(HaveOccurred())
+	pair, err := tls.X509KeyPair(certificate, key)
+	Expect(err).NotTo(HaveOccurred())
+	clientset, err := kubernetes.NewForConfig(cfg)
+	Expect(err).NotTo(HaveOccurred())
+	d := &frontDoor{bundle: certificate, pair: pair, address: "127.0.0.1:0", metrics: prometheus.NewRegistry()}
+	d.routes = webhooks.Options{
+		Clock:    clocktesting.NewFakePassiveClock(today),
+		Log:      logs.logger(),
+		Reviewer: clientset.AuthorizationV1().SubjectAccessReviews(),
+	}
+	d.open()
+	return d
+}
+
+// open starts to listen, on the same port as before.
+func (d *frontDoor) open() {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", d.address)
+	Expect(err).NotTo(HaveOccurred())
+	d.address = listener.Addr().String()
+	d.metrics = prometheus.NewRegistry()
+	d.routes.Registerer = d.metrics
+	handler, err := webhooks.Routes(d.routes)
+	Expect(err).NotTo(HaveOccurred())
+	server, err := webhooks.NewServer(webhooks.ServerOptions{
+		Listener:       listener,
+		Handler:        handler,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &d.pair, nil },
+		Log:            logs.logger(),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop, d.done = stop, make(chan error, 1)
+	go func() { d.done <- server.Run(ctx) }()
+}
+
+func (d *frontDoor) close() {
+	d.stop()
+	Expect(<-d.done).To(Succeed())
+}
+
+func (d *frontDoor) url(path string) string { return "https://" + d.address + path }
+
+func (d *frontDoor) redirect(cc *admissionregistrationv1.WebhookClientConfig) {
+	cc.URL, cc.CABundle = new(d.url(*cc.Service.Path)), d.bundle
+	cc.Service = nil
+}
+
+// logBuffer keeps the log as JSON lines.
+type logBuffer struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *logBuffer) Sync() error { return nil }
+
+func (b *logBuffer) lines() []string {
+	b.Lock()
+	defer b.Unlock()
+	return strings.Split(b.String(), "\n")
+}
+
+func (b *logBuffer) logger() logr.Logger {
+	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
+	return zapr.NewLogger(zap.New(zapcore.NewCore(encoder, b, zapcore.DebugLevel)))
+}
+
+// auditAnnotations are what the API server's audit log says about the requests
+// on one of our objects, an annotation a line.
+func auditAnnotations(namespace, name string) []string {
+	data, err := os.ReadFile(auditLog)
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for line := range strings.Lines(string(data)) {
+		var event struct {
+			ObjectRef   struct{ Namespace, Name string }
+			Annotations map[string]string
+		}
+		if json.Unmarshal([]byte(line), &event) != nil || event.ObjectRef.Namespace != namespace {
+			continue
+		}
+		// On create the name is in the body, which this level does not log.
+		if event.ObjectRef.Name != "" && event.ObjectRef.Name != name {
+			continue
+		}
+		for key, value := range event.Annotations {
+			found = append(found, fmt.Sprintf("%s=%s", key, value))
+		}
+	}
+	return found
+}
