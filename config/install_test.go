@@ -12,7 +12,7 @@ import (
 
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	"github.com/google/go-cmp/cmp"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -99,7 +99,7 @@ func checkReferences(t *testing.T, m manifests, namespace, prefix string) {
 
 func wantsInjection(object client.Object) bool {
 	switch object.(type) {
-	case *apiextensionsv1.CustomResourceDefinition, *admissionv1.MutatingWebhookConfiguration, *admissionv1.ValidatingWebhookConfiguration:
+	case *apiextensionsv1.CustomResourceDefinition, *admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration:
 		return true
 	}
 	return false
@@ -108,12 +108,12 @@ func wantsInjection(object client.Object) bool {
 // calledServices lists namespace and name wherever the API server calls us.
 func calledServices(m manifests) [][2]string {
 	var called [][2]string
-	for _, configuration := range all[*admissionv1.MutatingWebhookConfiguration](m) {
+	for _, configuration := range all[*admissionregistrationv1.MutatingWebhookConfiguration](m) {
 		for _, webhook := range configuration.Webhooks {
 			called = append(called, [2]string{webhook.ClientConfig.Service.Namespace, webhook.ClientConfig.Service.Name})
 		}
 	}
-	for _, configuration := range all[*admissionv1.ValidatingWebhookConfiguration](m) {
+	for _, configuration := range all[*admissionregistrationv1.ValidatingWebhookConfiguration](m) {
 		for _, webhook := range configuration.Webhooks {
 			called = append(called, [2]string{webhook.ClientConfig.Service.Namespace, webhook.ClientConfig.Service.Name})
 		}

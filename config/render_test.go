@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -121,7 +121,7 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme, policyv1.AddToScheme, networkingv1.AddToScheme,
-		schedulingv1.AddToScheme, admissionv1.AddToScheme, apiextensionsv1.AddToScheme, certmanagerv1.AddToScheme,
+		schedulingv1.AddToScheme, admissionregistrationv1.AddToScheme, apiextensionsv1.AddToScheme, certmanagerv1.AddToScheme,
 		backupv1.AddToScheme, backupv1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -22,11 +22,11 @@ import (
 // hook is what both webhook configurations say of one webhook.
 type hook struct {
 	name, path     string
-	service        *admissionv1.ServiceReference
-	rules          []admissionv1.RuleWithOperations
-	match          *admissionv1.MatchPolicyType
-	failure        *admissionv1.FailurePolicyType
-	sideEffects    *admissionv1.SideEffectClass
+	service        *admissionregistrationv1.ServiceReference
+	rules          []admissionregistrationv1.RuleWithOperations
+	match          *admissionregistrationv1.MatchPolicyType
+	failure        *admissionregistrationv1.FailurePolicyType
+	sideEffects    *admissionregistrationv1.SideEffectClass
 	timeout        *int32
 	reviewVersions []string
 	exempt         bool
@@ -35,14 +35,14 @@ type hook struct {
 func hooks(t *testing.T, m manifests) map[string][]hook {
 	t.Helper()
 	found := map[string][]hook{}
-	for _, w := range named[*admissionv1.MutatingWebhookConfiguration](t, m, "backupjob-webhook").Webhooks {
+	for _, w := range named[*admissionregistrationv1.MutatingWebhookConfiguration](t, m, "backupjob-webhook").Webhooks {
 		found["mutate"] = append(found["mutate"], hook{
 			w.Name, *w.ClientConfig.Service.Path, w.ClientConfig.Service, w.Rules, w.MatchPolicy, w.FailurePolicy,
 			w.SideEffects, w.TimeoutSeconds, w.AdmissionReviewVersions,
 			w.NamespaceSelector != nil || w.ObjectSelector != nil || len(w.MatchConditions) > 0,
 		})
 	}
-	for _, w := range named[*admissionv1.ValidatingWebhookConfiguration](t, m, "backupjob-webhook").Webhooks {
+	for _, w := range named[*admissionregistrationv1.ValidatingWebhookConfiguration](t, m, "backupjob-webhook").Webhooks {
 		found["validate"] = append(found["validate"], hook{
 			w.Name, *w.ClientConfig.Service.Path, w.ClientConfig.Service, w.Rules, w.MatchPolicy, w.FailurePolicy,
 			w.SideEffects, w.TimeoutSeconds, w.AdmissionReviewVersions,
@@ -58,13 +58,13 @@ func TestWebhooksFailClosedAndHaveNoSideEffects(t *testing.T) {
 			t.Errorf("%d webhooks that %s, want one per kind", len(list), verb)
 		}
 		for _, h := range list {
-			if h.match == nil || *h.match != admissionv1.Equivalent {
+			if h.match == nil || *h.match != admissionregistrationv1.Equivalent {
 				t.Errorf("%s: matchPolicy must be Equivalent, or a version that is not listed goes by unseen", h.name)
 			}
-			if h.failure == nil || *h.failure != admissionv1.Fail {
+			if h.failure == nil || *h.failure != admissionregistrationv1.Fail {
 				t.Errorf("%s: failurePolicy must be Fail", h.name)
 			}
-			if h.sideEffects == nil || *h.sideEffects != admissionv1.SideEffectClassNone {
+			if h.sideEffects == nil || *h.sideEffects != admissionregistrationv1.SideEffectClassNone {
 				t.Errorf("%s: sideEffects must be None, or dry runs are refused", h.name)
 			}
 			if h.timeout == nil || *h.timeout < 1 || *h.timeout > 10 {
@@ -115,13 +115,13 @@ func TestWebhookRulesCoverEveryServedVersion(t *testing.T) {
 }
 
 // expand lists what a rule matches, as group/version/resource.
-func expand(t *testing.T, name string, rule admissionv1.RuleWithOperations) []string {
+func expand(t *testing.T, name string, rule admissionregistrationv1.RuleWithOperations) []string {
 	t.Helper()
-	operations := []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}
+	operations := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	if diff := cmp.Diff(operations, rule.Operations); diff != "" {
 		t.Errorf("%s: operations (-want +got):\n%s", name, diff)
 	}
-	if rule.Scope == nil || *rule.Scope != admissionv1.NamespacedScope {
+	if rule.Scope == nil || *rule.Scope != admissionregistrationv1.NamespacedScope {
 		t.Errorf("%s: scope must be Namespaced", name)
 	}
 	var matched []string
