@@ -123,6 +123,9 @@ const (
 	ReasonRunMissed = "RunMissed"
 	// ReasonRunReplaced: an active run was ended for the next one.
 	ReasonRunReplaced = "RunReplaced"
+	// ReasonRunStopped: an active run was ended because its object is being
+	// deleted.
+	ReasonRunStopped = "RunStopped"
 	// ReasonCleanupSucceeded: the backups of a deleted object were removed.
 	ReasonCleanupSucceeded = "CleanupSucceeded"
 	// ReasonCleanupFailed: they could not be removed; the object goes, they

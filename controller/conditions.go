@@ -1,0 +1,116 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+// maxWords keeps a message readable whatever a tool or a server says.
+const maxWords = 1024
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string, args ...any) *metav1.Condition {
+	message = fmt.Sprintf(message, args...)
+	if len(message) > maxWords {
+		message = strings.ToValidUTF8(message[:maxWords], "") + "…"
+	}
+	return &metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+func notReady(reason, message string, args ...any) *metav1.Condition {
+	return condition(backupv1.ConditionReady, metav1.ConditionFalse, reason, message, args...)
+}
+
+func scheduled() *metav1.Condition {
+	return condition(backupv1.ConditionReady, metav1.ConditionTrue, backupv1.ReasonScheduled, "Runs start by the schedule")
+}
+
+func suspended() *metav1.Condition {
+	return condition(backupv1.ConditionReady, metav1.ConditionTrue, backupv1.ReasonSuspended, "Only requested runs start, because spec.suspend is true")
+}
+
+func invalidSchedule(why error) *metav1.Condition {
+	return notReady(backupv1.ReasonInvalidSchedule, "Cannot schedule backups: %v", why)
+}
+
+func nameTaken(b backupv1.Backup, job string) *metav1.Condition {
+	return notReady(backupv1.ReasonNameTaken, "Job %s of somebody else has the name of the run that is due. Next: kubectl -n %s delete job %s",
+		job, b.GetNamespace(), job)
+}
+
+// refusalOf tells permanent trouble with a Job, which is a condition and waits
+// for the next run or an edit, from temporary trouble, which is an error and
+// retried. It returns nil for the latter.
+func refusalOf(err error) *metav1.Condition {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return notReady(backupv1.ReasonNamespaceTerminating, "The namespace is being deleted, nothing can be created in it")
+	case apierrors.IsForbidden(err):
+		return notReady(backupv1.ReasonRunForbidden, "The API server refuses the run's Job: %v", err)
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+		return notReady(backupv1.ReasonRunInvalid, "The API server finds the run's Job invalid: %v", err)
+	}
+	return nil
+}
+
+func noRunYet(kind string) *metav1.Condition {
+	return condition(kind, metav1.ConditionUnknown, backupv1.ReasonNoRunYet, "No run has ended yet")
+}
+
+func running() *metav1.Condition {
+	return condition(backupv1.ConditionBackupSucceeded, metav1.ConditionUnknown, backupv1.ReasonRunning, "A run goes on")
+}
+
+func jobDeleted(job string) *metav1.Condition {
+	return condition(backupv1.ConditionBackupSucceeded, metav1.ConditionUnknown, backupv1.ReasonJobDeleted,
+		"Job %s was deleted before its outcome was seen; it is not run again", job)
+}
+
+// outcome says how a run ended. What it last waited for is worth more than the
+// time limit that ended the wait.
+func outcome(b backupv1.Backup, j job, before *metav1.Condition) *metav1.Condition {
+	result := func(status metav1.ConditionStatus, reason, message string, args ...any) *metav1.Condition {
+		return condition(backupv1.ConditionBackupSucceeded, status, reason, message, args...)
+	}
+	switch {
+	case j.state == succeeded && j.report.result.Location == "":
+		return result(metav1.ConditionTrue, backupv1.ReasonRunSucceeded, "Job %s stored a backup", j.name)
+	case j.state == succeeded:
+		return result(metav1.ConditionTrue, backupv1.ReasonRunSucceeded, "Job %s stored %s", j.name, j.report.result.Location)
+	case j.why == batchv1.JobReasonDeadlineExceeded:
+		last := ""
+		if isTrouble(before) {
+			last = ". " + before.Message
+		}
+		return result(metav1.ConditionFalse, backupv1.ReasonDeadlineExceeded, "Job %s took longer than %d seconds, spec.activeDeadlineSeconds%s", j.name, activeDeadline(b), last)
+	case !j.report.found:
+		return result(metav1.ConditionFalse, backupv1.ReasonRunFailed, "Job %s failed, and its Pod is gone: %s", j.name, j.why)
+	}
+	return result(metav1.ConditionFalse, backupv1.ReasonRunFailed, "Job %s failed: %s", j.name, j.report.words)
+}
+
+func pruned(r report) *metav1.Condition {
+	switch {
+	case !r.found:
+		return condition(backupv1.ConditionPruned, metav1.ConditionUnknown, backupv1.ReasonResultUnknown, "The run's Pod was gone before its report was read")
+	case r.result.PruneError != "":
+		return condition(backupv1.ConditionPruned, metav1.ConditionFalse, backupv1.ReasonPruneFailed,
+			"Old backups could not be removed: %s", r.result.PruneError)
+	}
+	return condition(backupv1.ConditionPruned, metav1.ConditionTrue, backupv1.ReasonPruned, "Old backups removed: %d", r.result.Pruned)
+}
+
+// isTrouble tells what keeps an active run waiting from how an ended one ended.
+func isTrouble(c *metav1.Condition) bool {
+	return c != nil && c.Type == backupv1.ConditionBackupSucceeded && c.Status == metav1.ConditionFalse &&
+		c.Reason != backupv1.ReasonRunFailed && c.Reason != backupv1.ReasonDeadlineExceeded
+}

@@ -1,0 +1,186 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+// run is one run that is due.
+type run struct {
+	// at is the scheduled time; of a requested run, when it was started.
+	at time.Time
+	// request is the request's key, empty for a run of the schedule.
+	request string
+}
+
+type state int
+
+const (
+	active state = iota
+	succeeded
+	failed
+)
+
+// job is one Job of the object, classified once.
+type job struct {
+	run     // zero if the Job's name is not the one that follows from it
+	name    string
+	uid     types.UID
+	state   state
+	why     string    // reason of the failure
+	leaving bool      // it is being deleted
+	started time.Time // by Kubernetes' own controller, zero before
+	ended   time.Time
+	report  report // of a run whose end is news
+}
+
+// facts are all that one pass knows.
+type facts struct {
+	now     time.Time
+	backup  backupv1.Backup
+	jobs    []job    // runs, in the order of their ends
+	lost    []string // Jobs that the status calls active and that are gone
+	trouble *metav1.Condition
+	look    time.Time // when to look again though nothing changes, zero if never
+	cleanup *job
+}
+
+func (f facts) status() *backupv1.BackupStatus { return f.backup.RunStatus() }
+
+// active are the runs that go on, those being deleted included.
+func (f facts) active() []job {
+	return slices.DeleteFunc(slices.Clone(f.jobs), func(j job) bool { return j.state != active })
+}
+
+// news says whether the end of the run is not in the status yet.
+func news(s *backupv1.BackupStatus, j job) bool {
+	return j.state != active && (s.LastBackupTime == nil || j.ended.After(s.LastBackupTime.Time) || slices.Contains(s.Active, j.name))
+}
+
+// observe reads everything that the pass needs.
+func (r *reconciler) observe(ctx context.Context, backup backupv1.Backup) (facts, error) {
+	f := facts{now: r.Clock.Now().UTC(), backup: backup}
+	if r.lastWrite(backup).behind(backup) {
+		return f, errBehind
+	}
+	found, lost, err := r.jobsOf(ctx, backup)
+	if err != nil {
+		return f, err
+	}
+	f.lost = lost
+	for i := range found {
+		switch j := classify(backup, &found[i]); {
+		case j.name == cleanupName(backup):
+			f.cleanup = &j
+		case metav1.IsControlledBy(&found[i], backup):
+			f.jobs = append(f.jobs, j)
+		}
+	}
+	slices.SortFunc(f.jobs, func(a, b job) int {
+		return cmp.Or(a.ended.Compare(b.ended), a.at.Compare(b.at), cmp.Compare(a.name, b.name))
+	})
+	return f, r.look(ctx, &f)
+}
+
+// jobsOf lists the object's Jobs from the cache. Those that should be there
+// are asked for by name if the cache does not have them: it may be behind.
+func (r *reconciler) jobsOf(ctx context.Context, backup backupv1.Backup) (found []batchv1.Job, lost []string, err error) {
+	var list batchv1.JobList
+	if err := r.client.List(ctx, &list, client.InNamespace(backup.GetNamespace()), client.MatchingFields{indexObject: string(backup.GetUID())}); err != nil {
+		return nil, nil, fmt.Errorf("list the object's Jobs: %w", err)
+	}
+	for _, name := range slices.Concat(backup.RunStatus().Active, r.lastWrite(backup).jobs) {
+		if slices.ContainsFunc(list.Items, func(j batchv1.Job) bool { return j.Name == name }) {
+			continue
+		}
+		var missing batchv1.Job
+		err := r.reader.Get(ctx, types.NamespacedName{Namespace: backup.GetNamespace(), Name: name}, &missing)
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(&missing, backup):
+			if slices.Contains(backup.RunStatus().Active, name) {
+				lost = append(lost, name)
+			}
+		case err != nil:
+			return nil, nil, fmt.Errorf("look for Job %s: %w", name, err)
+		default:
+			list.Items = append(list.Items, missing)
+		}
+	}
+	return list.Items, lost, nil
+}
+
+// look reads the Pods of those Jobs that need it.
+func (r *reconciler) look(ctx context.Context, f *facts) error {
+	for i := range f.jobs {
+		j := &f.jobs[i]
+		if j.state != active && !news(f.status(), *j) {
+			continue
+		}
+		pods, err := r.podsOf(ctx, f.backup, *j)
+		if err != nil {
+			return err
+		}
+		if j.state == active {
+			f.trouble = cmp.Or(f.trouble, troubleOf(f, *j, pods))
+		} else {
+			j.report = reportOf(pods, j.state)
+		}
+	}
+	return nil
+}
+
+// podsOf lists the Job's Pods from the cache, and anew if the run has ended
+// and the cache does not show how.
+func (r *reconciler) podsOf(ctx context.Context, backup backupv1.Backup, j job) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	namespace := client.InNamespace(backup.GetNamespace())
+	err := r.client.List(ctx, &pods, namespace, client.MatchingFields{indexJob: string(j.uid)})
+	if err == nil && j.state != active && j.why != batchv1.JobReasonDeadlineExceeded && !reportOf(pods.Items, j.state).found {
+		err = r.reader.List(ctx, &pods, namespace, client.MatchingLabels{batchv1.ControllerUidLabel: string(j.uid)})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the Pods of Job %s: %w", j.name, err)
+	}
+	return pods.Items, nil
+}
+
+// classify reads a Job. The run is taken from its annotations only if its name
+// proves them, so that an edited annotation moves nothing.
+func classify(backup backupv1.Backup, from *batchv1.Job) job {
+	j := job{name: from.Name, uid: from.UID, leaving: from.DeletionTimestamp != nil}
+	at, err := time.Parse(time.RFC3339, from.Annotations[backupv1.AnnotationScheduledTime])
+	claimed := run{at: at, request: from.Annotations[backupv1.AnnotationRunRequestedAt]}
+	if err == nil && jobName(backup, claimed) == from.Name {
+		j.run = claimed
+	}
+	if from.Status.StartTime != nil {
+		j.started = from.Status.StartTime.Time
+	}
+	for _, c := range from.Status.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case batchv1.JobComplete:
+			j.state, j.ended = succeeded, c.LastTransitionTime.Time
+		case batchv1.JobFailed:
+			j.state, j.ended, j.why = failed, c.LastTransitionTime.Time, c.Reason
+		}
+	}
+	return j
+}

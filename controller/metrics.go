@@ -1,0 +1,80 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+// The figures of each object. They go when the object goes.
+var (
+	objectLabels = []string{"kind", "namespace", "name"}
+
+	lastSuccess = gauge("last_success_timestamp_seconds", "When the last successful run ended.")
+	lastResult  = gauge("last_result", "How the last finished run ended: 1 succeeded, 0 failed.")
+	nextRun     = gauge("next_run_timestamp_seconds", "When the next run is due; absent while suspended.")
+	interval    = gauge("schedule_interval_seconds", "The longest usual time between two runs; absent while suspended.")
+	duration    = gauge("last_duration_seconds", "How long the last successful run took.")
+	size        = gauge("last_size_bytes", "The size of the last backup.")
+
+	failures = counter("failures_total", "Runs that failed.")
+	missed   = counter("missed_runs_total", "Scheduled runs that were left out, by reason.", "reason")
+	cleanups = counter("cleanups_total", "Deleted objects that were let go, by what became of their backups.", "reason")
+)
+
+func gauge(name, help string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "backupjob", Name: name, Help: help}, objectLabels)
+}
+
+func counter(name, help string, more ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "backupjob", Name: name, Help: help}, slices.Concat(objectLabels, more))
+}
+
+func init() {
+	ctrlmetrics.Registry.MustRegister(lastSuccess, lastResult, nextRun, interval, duration, size, failures, missed, cleanups)
+}
+
+// show sets the figures of one object after a pass.
+func show(f facts, p plan, before, s backupv1.BackupStatus) {
+	labels := []string{f.backup.Kind(), f.backup.GetNamespace(), f.backup.GetName()}
+	set := func(g *prometheus.GaugeVec, known bool, value func() float64) {
+		if known {
+			g.WithLabelValues(labels...).Set(value())
+		} else {
+			g.DeleteLabelValues(labels...)
+		}
+	}
+	last := s.LastBackup
+	set(lastSuccess, s.LastSuccessfulTime != nil, func() float64 { return float64(s.LastSuccessfulTime.Unix()) })
+	set(lastResult, s.LastResult != "", func() float64 { return map[backupv1.RunResult]float64{backupv1.ResultSucceeded: 1}[s.LastResult] })
+	set(nextRun, s.NextScheduleTime != nil, func() float64 { return float64(s.NextScheduleTime.Unix()) })
+	set(interval, p.interval > 0, p.interval.Seconds)
+	set(duration, last != nil, func() float64 { return last.CompletionTime.Sub(last.StartTime.Time).Seconds() })
+	set(size, last != nil && last.SizeBytes != nil, func() float64 { return float64(*last.SizeBytes) })
+
+	ended := failures.WithLabelValues(labels...)
+	for _, j := range f.jobs {
+		if j.state == failed && news(&before, j) {
+			ended.Inc()
+		}
+	}
+	if p.skip != nil {
+		missed.WithLabelValues(append(labels, p.skip.reason)...).Add(float64(p.skip.count))
+	}
+}
+
+func forget(kind string, key types.NamespacedName) {
+	labels := prometheus.Labels{"kind": kind, "namespace": key.Namespace, "name": key.Name}
+	for _, vec := range []*prometheus.GaugeVec{lastSuccess, lastResult, nextRun, interval, duration, size} {
+		vec.DeletePartialMatch(labels)
+	}
+	failures.DeletePartialMatch(labels)
+	missed.DeletePartialMatch(labels)
+}

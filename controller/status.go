@@ -1,0 +1,150 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+// maxActive is how many names the status holds.
+const maxActive = 256
+
+// statusOf is the status after a pass. It is a function of what was seen, what
+// was planned and what was done.
+func statusOf(f facts, p plan, a acted) backupv1.BackupStatus {
+	s := *f.status().DeepCopy()
+	s.ObservedGeneration = f.backup.GetGeneration()
+	s.ObservedSchedule = &p.observed
+	s.LastScheduleTime = lastScheduled(f, a.started)
+	s.LastHandledRunRequest = p.handled
+	if p.skip != nil {
+		s.LastSkippedTime = second(p.skip.at)
+	}
+	for _, r := range a.started {
+		if r.request != "" {
+			s.LastHandledRunRequest = r.request
+		}
+	}
+	s.Active = activeNames(f, a)
+	s.NextScheduleTime = nil
+	if !p.next.IsZero() {
+		s.NextScheduleTime = second(p.next)
+	}
+	set(f, &s, readyAfter(f, p, a))
+	f.tell(&s)
+	s.Phase = phaseOf(f, s)
+	return s
+}
+
+func activeNames(f facts, a acted) []string {
+	var names []string
+	for _, j := range f.active() {
+		names = append(names, j.name)
+	}
+	for _, r := range a.started {
+		names = append(names, jobName(f.backup, r))
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), maxActive)]
+}
+
+// readyAfter keeps a refusal until something starts or the spec changes: the
+// last try to start a run is what there is to know.
+func readyAfter(f facts, p plan, a acted) *metav1.Condition {
+	before := meta.FindStatusCondition(f.status().Conditions, backupv1.ConditionReady)
+	refusals := []string{backupv1.ReasonRunForbidden, backupv1.ReasonRunInvalid, backupv1.ReasonNameTaken, backupv1.ReasonNamespaceTerminating}
+	switch {
+	case p.invalid != nil:
+		return invalidSchedule(p.invalid)
+	case a.refusal != nil:
+		return a.refusal
+	case before != nil && slices.Contains(refusals, before.Reason) && before.ObservedGeneration == f.backup.GetGeneration() && len(a.started) == 0:
+		return before
+	case f.backup.Policy().Suspended():
+		return suspended()
+	}
+	return scheduled()
+}
+
+// tell puts the outcomes that are news into the status, in the order of the
+// ends, and says what an active run waits for.
+func (f facts) tell(s *backupv1.BackupStatus) {
+	last := func() *metav1.Condition {
+		return meta.FindStatusCondition(s.Conditions, backupv1.ConditionBackupSucceeded)
+	}
+	if last() == nil {
+		set(f, s, noRunYet(backupv1.ConditionBackupSucceeded))
+		set(f, s, noRunYet(backupv1.ConditionPruned))
+	}
+	for _, name := range f.lost {
+		set(f, s, jobDeleted(name))
+	}
+	for _, j := range f.jobs {
+		if news(f.status(), j) {
+			f.end(s, j, last())
+		}
+	}
+	switch before := last(); {
+	case len(s.Active) == 0:
+	case f.trouble != nil:
+		set(f, s, f.trouble)
+	case isTrouble(before), before.Reason == backupv1.ReasonNoRunYet, before.Reason == backupv1.ReasonJobDeleted:
+		set(f, s, running())
+	}
+}
+
+// end records one run that has ended. A run that ended before one that is
+// already in the status, seen late, does not go in front of it.
+func (f facts) end(s *backupv1.BackupStatus, j job, before *metav1.Condition) {
+	if s.LastBackupTime == nil || !j.ended.Before(s.LastBackupTime.Time) {
+		s.LastBackupTime = second(j.ended)
+		s.LastResult = backupv1.ResultFailed
+		if j.state == succeeded {
+			s.LastResult = backupv1.ResultSucceeded
+		}
+		set(f, s, outcome(f.backup, j, before))
+	}
+	if j.state != succeeded || s.LastSuccessfulTime != nil && j.ended.Before(s.LastSuccessfulTime.Time) {
+		return
+	}
+	s.LastSuccessfulTime = second(j.ended)
+	s.LastBackup = &backupv1.LastBackup{
+		JobName: j.name, Location: j.report.result.Location, SHA256: j.report.result.SHA256,
+		StartTime: second(ptr.Deref(j.report.result.StartTime, j.started)), CompletionTime: second(ptr.Deref(j.report.result.CompletionTime, j.ended)),
+	}
+	if j.report.found {
+		s.LastBackup.SizeBytes = ptr.To(j.report.result.SizeBytes)
+	}
+	set(f, s, pruned(j.report))
+}
+
+// phaseOf sums the status up; the first that holds is taken. Pending is never
+// written: it is an object that has no status yet.
+func phaseOf(f facts, s backupv1.BackupStatus) backupv1.Phase {
+	switch {
+	case f.backup.GetDeletionTimestamp() != nil:
+		return backupv1.PhaseTerminating
+	case len(s.Active) > 0:
+		return backupv1.PhaseRunning
+	case f.backup.Policy().Suspended():
+		return backupv1.PhaseSuspended
+	case meta.IsStatusConditionFalse(s.Conditions, backupv1.ConditionReady):
+		return backupv1.PhaseFailed
+	}
+	return backupv1.PhaseScheduled
+}
+
+// set stamps the condition; its transition time moves only when it flips.
+func set(f facts, s *backupv1.BackupStatus, c *metav1.Condition) {
+	stamped := *c
+	stamped.ObservedGeneration, stamped.LastTransitionTime = f.backup.GetGeneration(), *second(f.now)
+	meta.SetStatusCondition(&s.Conditions, stamped)
+}
