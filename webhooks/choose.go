@@ -18,7 +18,7 @@ func choose(theirs, misfits, ours []finding) []finding {
 	slices.SortFunc(theirs, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.message, b.message))
 	})
-	c := &choice{blocked: map[string]bool{}, taken: map[string]bool{}, keyed: map[string]bool{}}
+	c := &choice{blocked: map[string]bool{}, taken: map[string]int{}, keyed: map[string]bool{}}
 	for _, f := range slices.Concat(theirs, misfits) {
 		if f.kind == field.ErrorTypeTypeInvalid || f.kind == field.ErrorTypeRequired {
 			c.blocked[f.at.String()] = true
@@ -29,7 +29,14 @@ func choose(theirs, misfits, ours []finding) []finding {
 			c.take(f)
 		}
 	}
-	for _, f := range slices.Concat(misfits, ours, theirs) {
+	for _, f := range misfits {
+		c.take(f)
+	}
+	before := len(c.chosen)
+	for _, f := range ours {
+		c.join(f, before)
+	}
+	for _, f := range theirs {
 		c.take(f)
 	}
 	return c.chosen
@@ -37,21 +44,31 @@ func choose(theirs, misfits, ours []finding) []finding {
 
 type choice struct {
 	blocked map[string]bool // places whose inside is not judged
-	taken   map[string]bool // places with a finding
+	taken   map[string]int  // places with a finding, and where in chosen it is
 	keyed   map[string]bool // maps with a finding about one of their keys
 	chosen  []finding
 }
 
 func (c *choice) take(f finding) {
 	key := f.at.String()
-	if c.taken[key] || c.inBlocked(f.at) || f.rule && c.keyed[key] {
+	if _, taken := c.taken[key]; taken || c.inBlocked(f.at) || f.rule && c.keyed[key] {
 		return
 	}
-	c.taken[key] = true
+	c.taken[key] = len(c.chosen)
 	if last := len(f.at) - 1; last >= 0 && f.at[last].kind == stepKey {
 		c.keyed[f.at[:last].String()] = true
 	}
 	c.chosen = append(c.chosen, f)
+}
+
+// join is take for findings of our rules, of which two are told at one place:
+// what are two fields in v1, such as schedule and zone, can be one in v1alpha1.
+func (c *choice) join(f finding, from int) {
+	if at, taken := c.taken[f.at.String()]; taken && at >= from {
+		c.chosen[at].message += "; and " + f.message
+		return
+	}
+	c.take(f)
 }
 
 // inBlocked looks at what is around a place, so that its cost does not depend

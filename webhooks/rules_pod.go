@@ -85,8 +85,8 @@ func judgeImage(b backupv1.Backup, r *report) {
 	}
 	at := podPath.Child("image")
 	switch image := *pod.Image; {
-	case strings.Contains(image, "@") && strings.Contains(image, "://"):
-		r.hide(at, "must not have a scheme or credentials; write it as 'registry.example.com/mysql:8.4'")
+	case strings.Contains(image, "@"): // may be credentials
+		r.hide(at, "must be an image with a tag, a digest such as '@sha256:…' or both, and no credentials")
 	case strings.Contains(image, "://"):
 		r.add(at, "must not have a scheme; write it as 'registry.example.com/mysql:8.4'")
 	case imageReference.MatchString(strings.ToLower(image)):

@@ -124,6 +124,9 @@ func checkDNSName(host string) string {
 }
 
 func judgeDatabases(b backupv1.Backup, r *report) {
+	if b.Kind() == backupv1.KindMySQLBackup && len(b.Databases()) == 0 {
+		r.add(sourcePath.Child("databases"), "must name the databases to back up, at least one")
+	}
 	for i, name := range b.Databases() {
 		r.add(sourcePath.Child("databases").Index(i), checkDatabase(string(name)))
 	}

@@ -155,6 +155,19 @@ func (p path) shown() string {
 	return short.String()
 }
 
+// through reports whether the path leads through a field of that name.
+func (p path) through(name string) bool {
+	return slices.ContainsFunc(p, func(s step) bool { return s.kind == stepField && s.name == name })
+}
+
+// last is the name of the field or key at the end, "" for an item of a list.
+func (p path) last() string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[len(p)-1].name
+}
+
 // find follows the path; false means that there is no such value.
 func (p path) find(value any) (any, bool) {
 	for _, s := range p {

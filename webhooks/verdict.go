@@ -102,7 +102,8 @@ type Verdict struct {
 	// Ratcheted says that the object has faults which the old one had too.
 	Ratcheted bool
 
-	document *document
+	document   *document
+	unanswered error // why a right could not be asked for
 }
 
 // Allowed reports whether the object is accepted.

@@ -58,11 +58,14 @@ func (w *warner) schedule(now time.Time) {
 	}
 }
 
+// unchecked are the modes in which nobody looks at the server's certificate.
+var unchecked = []backupv1.TLSMode{backupv1.TLSDisabled, backupv1.TLSPreferred, backupv1.TLSRequired}
+
 // tls tells of a CA that nobody looks at. It is no fault: whoever turns the
 // check off for a while need not forget whom it trusts.
 func (w *warner) tls() {
 	tls := w.typed.Server().TLS
-	if tls == nil || tls.CASecretRef == nil || tls.Mode == backupv1.TLSVerifyCA || tls.Mode == backupv1.TLSVerifyIdentity {
+	if tls == nil || tls.CASecretRef == nil || !slices.Contains(unchecked, tls.Mode) {
 		return
 	}
 	w.add(sourcePath.Child("tls", "caSecretRef"),

@@ -5,6 +5,7 @@ package webhooks
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,6 +17,9 @@ import (
 
 // unexplained is what is said where the rules have no words of their own.
 const unexplained = "must be as 'kubectl explain' describes this field"
+
+// hints say what stands behind the bounds of a number.
+var hints = map[string]string{"runAsUser": "; 0 is root", "fsGroup": "; 0 is root"}
 
 // explain puts what the schema objects to into our words. What is allowed is
 // read from the schema itself, so it is said nowhere else.
@@ -39,13 +43,13 @@ func (v *version) explain(object map[string]any, e *openapierrors.Validation) fi
 	case openapierrors.EnumFailCode:
 		f.kind, f.message = field.ErrorTypeNotSupported, "must be "+enumWords(limits.Enum)
 	case openapierrors.MinFailCode, openapierrors.MaxFailCode:
-		f.message = rangeWords(limits)
+		f.message = rangeWords(limits) + hints[at.last()]
 	case openapierrors.TooLongFailCode, openapierrors.TooShortFailCode:
 		f.message = countWords("character", limits.MinLength, limits.MaxLength)
 	case openapierrors.MaxItemsFailCode, openapierrors.MinItemsFailCode:
 		f.message = countWords("item", limits.MinItems, limits.MaxItems)
 	case openapierrors.TooFewPropertiesCode, openapierrors.TooManyPropertiesCode:
-		f.message = countWords("field", limits.MinProperties, limits.MaxProperties)
+		f.message = countWords("key", limits.MinProperties, limits.MaxProperties)
 	default: // patterns above all, which would help nobody
 		f.message, f.rank = unexplained, rankLast
 	}
@@ -63,6 +67,8 @@ func typeWords(node *structuralschema.Structural, value any) string {
 		return "must be text; write it in quotes"
 	case node.Type == "integer" && isText && wholeNumber.MatchString(text):
 		return "must be a number; write it without quotes"
+	case node.Type == "integer" && isWhole(value) && node.ValueValidation != nil:
+		return rangeWords(node.ValueValidation) // beyond what the type can hold
 	case node.Type == "integer":
 		return "must be a whole number"
 	case node.Type == "boolean" && (text == "true" || text == "false"):
@@ -75,6 +81,12 @@ func typeWords(node *structuralschema.Structural, value any) string {
 		return "must hold fields, each written as 'name: value'"
 	}
 	return "must be text"
+}
+
+func isWhole(value any) bool {
+	number, isFloat := value.(float64)
+	_, isInt := value.(int64)
+	return isInt || isFloat && number == math.Trunc(number)
 }
 
 func requiredWords(limits *structuralschema.ValueValidation) string {

@@ -1,0 +1,129 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhooks
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+)
+
+const (
+	defaultHeaderTimeout = 5 * time.Second
+	// defaultReadTimeout and defaultWriteTimeout are longer than the server
+	// waits for an admission (10 s) and as long as for a conversion (30 s).
+	defaultReadTimeout  = 15 * time.Second
+	defaultWriteTimeout = 30 * time.Second
+	// defaultIdleTimeout is longer than client-go keeps an idle connection
+	// (90 s), so that it is never this side that hangs up on a request.
+	defaultIdleTimeout = 2 * time.Minute
+	defaultDrain       = 20 * time.Second
+	maxHeader          = 32 << 10
+)
+
+// ServerOptions are the settings of the server.
+type ServerOptions struct {
+	// Address is where it listens, such as ":9443". Not used with a Listener.
+	Address string
+	// Listener, if set, is what it listens on.
+	Listener net.Listener
+	// Handler answers the requests.
+	Handler http.Handler
+	// GetCertificate gives the serving certificate of a connection.
+	GetCertificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// AskForCertificate asks every client for a certificate, without demanding
+	// one: whether it is needed and right, the route decides.
+	AskForCertificate bool
+	// HTTP2 offers HTTP/2 too.
+	HTTP2 bool
+	// Log gets what goes wrong with connections.
+	Log logr.Logger
+
+	// HeaderTimeout, ReadTimeout and WriteTimeout bound the parts of a request,
+	// IdleTimeout the pause after it. 0 means 5, 15, 30 and 120 seconds.
+	HeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+	// ShutdownDelay is how long requests are still taken after the end was
+	// asked for, while the Service sends its callers elsewhere.
+	ShutdownDelay time.Duration
+	// Drain is how long requests in flight may take after that. 0 means 20
+	// seconds.
+	Drain time.Duration
+}
+
+// Server is the TLS server of the webhooks.
+type Server struct {
+	options ServerOptions
+	http    *http.Server
+}
+
+// NewServer prepares a server; Run starts it.
+func NewServer(o ServerOptions) (*Server, error) {
+	if o.Handler == nil || o.GetCertificate == nil {
+		return nil, errors.New("the webhook server needs a Handler and GetCertificate")
+	}
+	setDefault(&o.HeaderTimeout, defaultHeaderTimeout)
+	setDefault(&o.ReadTimeout, defaultReadTimeout)
+	setDefault(&o.WriteTimeout, defaultWriteTimeout)
+	setDefault(&o.IdleTimeout, defaultIdleTimeout)
+	setDefault(&o.Drain, defaultDrain)
+	config := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.GetCertificate}
+	if o.AskForCertificate {
+		config.ClientAuth = tls.RequestClientCert
+	}
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(o.HTTP2)
+	return &Server{options: o, http: &http.Server{
+		Handler: o.Handler, TLSConfig: config, Protocols: protocols, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: o.HeaderTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
+		// Handshakes fail for many reasons that are not ours.
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(o.Log.WithName("http").V(1)), slog.LevelInfo),
+	}}, nil
+}
+
+// Run serves until ctx ends, then takes requests for the ShutdownDelay, and
+// finishes what is in flight. It returns nil if nothing was cut off.
+func (s *Server) Run(ctx context.Context) error {
+	listener := s.options.Listener
+	if listener == nil {
+		var err error
+		var config net.ListenConfig
+		if listener, err = config.Listen(ctx, "tcp", s.options.Address); err != nil {
+			return fmt.Errorf("listen for webhooks: %w", err)
+		}
+	}
+	s.options.Log.Info("Serving webhooks", "address", listener.Addr().String())
+	failed := make(chan error, 1)
+	go func() { failed <- s.http.ServeTLS(listener, "", "") }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve webhooks: %w", err)
+	case <-ctx.Done():
+	}
+	return s.stop(context.WithoutCancel(ctx), failed)
+}
+
+func (s *Server) stop(ctx context.Context, failed <-chan error) error {
+	delay, cancelDelay := context.WithTimeout(ctx, s.options.ShutdownDelay)
+	defer cancelDelay()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve webhooks: %w", err)
+	case <-delay.Done():
+	}
+	drain, cancelDrain := context.WithTimeout(ctx, s.options.Drain)
+	defer cancelDrain()
+	if err := s.http.Shutdown(drain); err != nil {
+		return errors.Join(fmt.Errorf("finish the webhook requests in flight: %w", err), s.http.Close())
+	}
+	s.options.Log.Info("Stopped serving webhooks")
+	return nil
+}
