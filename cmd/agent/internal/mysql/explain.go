@@ -23,7 +23,7 @@ const (
 	adviseTLS   = "check spec.source.tls: the mode, the authority's certificate, and the host name in the server's certificate"
 	adviseGone  = "the server went away in the middle: look at its log and its limits"
 	adviseNames = "check spec.source.databases"
-	adviseGrant = "grant the user what is missing; the list is in the user guide under the grants of a backup user"
+	adviseGrant = "grant the user what is missing; 'agent backup --help' and 'agent restore --help' list the grants"
 	adviseAlter = "a table was altered during the dump: keep schema changes and backups apart in time"
 	advisePack  = "raise the server's max_allowed_packet"
 	adviseLocks = "another transaction held a lock: keep long transactions and backups apart in time"
