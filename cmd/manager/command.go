@@ -1,0 +1,44 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "manager",
+		Short: "The processes of backupjob-operator",
+		Long: `manager runs one of the operator's two processes.
+
+The webhook server defaults, validates and converts BackupJobs and
+MySQLBackups. The controller runs their backups as Jobs. They share nothing at
+run time, so that trouble in one never stops the other.`,
+		Version:       buildVersion(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return fmt.Errorf("%w; '%s --help' lists the flags", err, command.CommandPath())
+	})
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newWebhookCommand(runWebhook), newControllerCommand(runController), newVersionCommand())
+	return root
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit and the Go version of this binary",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(command.OutOrStdout(), buildVersion())
+			return err
+		},
+	}
+}
