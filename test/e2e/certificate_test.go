@@ -1,0 +1,123 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	cmv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+const servingCertificate = "backupjob-webhook-tls"
+
+// applier writes an object again and again, in turn in each version, until it
+// is stopped, and keeps every error.
+type applier struct {
+	stop   context.CancelFunc
+	done   chan struct{}
+	writes int
+	errs   []error
+}
+
+func startApplier(ctx context.Context, namespace string, every time.Duration) *applier {
+	ctx, stop := context.WithCancel(ctx)
+	a := &applier{stop: stop, done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if err := a.apply(context.WithoutCancel(ctx), namespace); err != nil {
+				a.errs = append(a.errs, fmt.Errorf("%s write %d: %w", time.Now().Format(time.TimeOnly), a.writes, err))
+			}
+			a.writes++
+		}
+	}()
+	return a
+}
+
+func (a *applier) apply(ctx context.Context, namespace string) error {
+	spec := map[string]any{"schedule": "0 2 * * *", "databaseHost": "db.example.com:3306", "retentionDays": int64(1 + a.writes%30)}
+	version := "v1alpha1"
+	if a.writes%2 == 0 {
+		version = "v1"
+		spec = map[string]any{"schedule": "0 2 * * *", "source": map[string]any{"host": "db.example.com"},
+			"retention": map[string]any{"days": int64(1 + a.writes%30)}}
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": backupv1.GroupName + "/" + version, "kind": "BackupJob",
+		"metadata": map[string]any{"namespace": namespace, "name": "load-" + version}, "spec": spec,
+	}}
+	return cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("load"), client.ForceOwnership)
+}
+
+// end stops the applier; every write must have succeeded.
+func (a *applier) end() {
+	GinkgoHelper()
+	a.stop()
+	<-a.done
+	Expect(a.errs).To(BeEmpty())
+	Expect(a.writes).To(BeNumerically(">", 10))
+}
+
+// serials are those of the certificates that the webhook Pods serve, by Pod.
+func servedMatches(ctx context.Context, g Gomega) {
+	var secret corev1.Secret
+	g.Expect(cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: servingCertificate}, &secret)).To(Succeed())
+	var pods corev1.PodList
+	g.Expect(cluster.List(ctx, &pods, client.InNamespace(operatorNamespace), client.MatchingLabels{"app.kubernetes.io/component": "webhook"})).To(Succeed())
+	g.Expect(pods.Items).To(HaveLen(2))
+	want := serial(g, secret.Data[corev1.TLSCertKey])
+	for _, pod := range pods.Items {
+		g.Expect(servedSerial(g, pod.Status.PodIP+":9443")).To(Equal(want), pod.Name)
+	}
+}
+
+var _ = Describe("Certificates", Serial, func() {
+	It("are renewed under load without one failed write", func(ctx context.Context) {
+		ns := newNamespace(ctx)
+		var certificate cmv1.Certificate
+		key := client.ObjectKey{Namespace: operatorNamespace, Name: servingCertificate}
+		Expect(cluster.Get(ctx, key, &certificate)).To(Succeed())
+		revision := *certificate.Status.Revision
+
+		load := startApplier(ctx, ns, 50*time.Millisecond)
+		By("asking cert-manager for a renewal, as cmctl does")
+		issuing := cmv1.CertificateCondition{
+			Type: cmv1.CertificateConditionIssuing, Status: "True", Reason: "ManuallyTriggered",
+			Message: "renewal asked for by a test", LastTransitionTime: &metav1.Time{Time: time.Now()},
+		}
+		Eventually(ctx, func() error {
+			if err := cluster.Get(ctx, key, &certificate); err != nil {
+				return err
+			}
+			certificate.Status.Conditions = append(certificate.Status.Conditions, issuing)
+			return cluster.Status().Update(ctx, &certificate)
+		}).WithTimeout(soon).Should(Succeed(), "cert-manager writes the status too")
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(cluster.Get(ctx, key, &certificate)).To(Succeed())
+			g.Expect(*certificate.Status.Revision).To(BeNumerically(">", revision))
+			servedMatches(ctx, g)
+		}).WithTimeout(2*time.Minute).Should(Succeed(), "both Pods must serve the renewed certificate")
+		load.end()
+	})
+})
