@@ -52,26 +52,30 @@ func TestEncodeCutsTheErrorLinesUntilTheMessageFits(t *testing.T) {
 	for name, in := range cases {
 		t.Run(name, func(t *testing.T) {
 			data := in.Encode()
-			if len(data) > MaxResultBytes {
-				t.Fatalf("got %d bytes, want at most %d", len(data), MaxResultBytes)
-			}
-			if len(data) < MaxResultBytes/2 {
-				t.Errorf("got only %d bytes, more was cut than needed", len(data))
+			// Half is far less than a cut can waste on one rune.
+			if len(data) > MaxResultBytes || len(data) < MaxResultBytes/2 {
+				t.Fatalf("got %d bytes, want at most %d and hardly less", len(data), MaxResultBytes)
 			}
 			got, err := DecodeResult(string(data))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !utf8.ValidString(got.Error) || !utf8.ValidString(got.PruneError) {
-				t.Error("a rune was split")
-			}
-			if utf8.ValidString(in.Error) && !strings.HasPrefix(in.Error, got.Error) {
-				t.Error("the error is not a beginning of the one that was given")
-			}
-			if got.Location != in.Location {
-				t.Errorf("the location was touched: %q", got.Location)
-			}
+			checkCut(t, in, got)
 		})
+	}
+}
+
+// checkCut compares a result that had to be cut with what is left of it.
+func checkCut(t *testing.T, in, got Result) {
+	t.Helper()
+	if !utf8.ValidString(got.Error) || !utf8.ValidString(got.PruneError) {
+		t.Error("a rune was split")
+	}
+	if utf8.ValidString(in.Error) && !strings.HasPrefix(in.Error, got.Error) {
+		t.Error("the error is not a beginning of the one that was given")
+	}
+	if got.Location != in.Location {
+		t.Errorf("the location was touched: %q", got.Location)
 	}
 }
 

@@ -42,7 +42,7 @@ const (
 
 // stand is a volume and the folders of one object's Pod.
 type stand struct {
-	t                       testing.TB
+	t                       *testing.T
 	root, work, credentials string
 	termination             string
 	server                  *realparts.MariaDB
@@ -50,7 +50,7 @@ type stand struct {
 	env []string
 }
 
-func newStand(t testing.TB, server *realparts.MariaDB) *stand {
+func newStand(t *testing.T, server *realparts.MariaDB) *stand {
 	t.Helper()
 	dir := t.TempDir()
 	s := &stand{
@@ -234,7 +234,7 @@ func (s *stand) workEmpty() {
 
 // backupUser makes a user with the least grants that the documentation asks
 // for.
-func backupUser(t testing.TB, m *realparts.MariaDB) {
+func backupUser(t *testing.T, m *realparts.MariaDB) {
 	t.Helper()
 	m.SQL(t, "CREATE OR REPLACE USER backup@'%' IDENTIFIED BY "+literal(testPassword)+";"+
 		"GRANT SELECT, SHOW VIEW, TRIGGER, EVENT ON *.* TO backup@'%';")

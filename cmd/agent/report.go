@@ -33,7 +33,7 @@ func report(path string, result agent.Result) error {
 	if path == "" {
 		return nil
 	}
-	if err := os.WriteFile(path, result.Encode(), 0o644); err != nil { //nolint:gosec // The kubelet reads it as another user.
+	if err := os.WriteFile(path, result.Encode(), 0o644); err != nil {
 		return fmt.Errorf("write the termination message: %w", err)
 	}
 	return nil

@@ -61,7 +61,7 @@ func (a *app) rootCommand() *cobra.Command {
 		Short:         "Make, keep and restore backups of MySQL and MariaDB databases",
 		Long:          longHelp,
 		Example:       examples,
-		Version:       version(),
+		Version:       builtAs(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, // run prints the error, once
 		SilenceUsage:  true,
@@ -70,7 +70,7 @@ func (a *app) rootCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w: '%s --help' lists the flags of this agent (%s)", err, cmd.CommandPath(), version())
+		return fmt.Errorf("%w: '%s --help' lists the flags of this agent (%s)", err, cmd.CommandPath(), builtAs())
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().String(agent.FlagTerminationLog, "", "file into which the result is written as JSON, for the kubelet")
@@ -81,11 +81,16 @@ func (a *app) rootCommand() *cobra.Command {
 	return root
 }
 
-// version is the module's version, or the commit that it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+// version is set by the linker.
+var version string
+
+// builtAs is the version, or, of a build without one, the module's.
+func builtAs() string {
+	if version != "" {
+		return version
 	}
-	return info.Main.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
 }

@@ -100,20 +100,7 @@ func TestABackupOfOddDataWithAWriterRestoresIntoAFreshServer(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, source)
-			stop, wrote := make(chan struct{}), make(chan int, 1)
-			writer := source.Session(t)
-			go func() {
-				n, err := write(writer, stop)
-				if err != nil {
-					t.Error(err)
-				}
-				wrote <- n
-			}()
-			o := s.good(s.backupArgs(tc.flags...)...)
-			close(stop)
-			if <-wrote == 0 {
-				t.Error("the writer did nothing during the dump")
-			}
+			o := backupWithWriter(t, s, tc.flags)
 			if want := "shop/nightly/" + testBase + tc.extension; o.result.Location != want {
 				t.Errorf("stored at %s, want %s", o.result.Location, want)
 			}
@@ -124,24 +111,48 @@ func TestABackupOfOddDataWithAWriterRestoresIntoAFreshServer(t *testing.T) {
 			s.login("restorer", "r")
 			s.good(slices.Concat([]string{agent.CommandRestore}, s.place(), s.at(target), []string{"--latest"})...)
 
-			want := contents(t, source, tc.databases)
-			if diff := cmp.Diff(want, contents(t, target, tc.databases)); diff != "" {
-				t.Error(diff)
-			}
-			if len(want) < 8 {
-				t.Errorf("compared only %d things", len(want))
-			}
+			same(t, source, target, tc.databases)
 			got := target.SQL(t, "SELECT CAST(schema_name AS BINARY) FROM information_schema.schemata "+
 				"WHERE schema_name NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') ORDER BY 1")
 			if diff := cmp.Diff(tc.databases, strings.Split(got, "\n")); diff != "" {
 				t.Error(diff)
 			}
-			if slices.Contains(tc.databases, "plain") {
-				sum := target.SQL(t, "SELECT (SELECT SUM(amount) FROM plain.a_account) + (SELECT SUM(amount) FROM plain.z_account)")
-				if sum != "1000000" {
-					t.Errorf("the dump is of no single moment: the sum is %s", sum)
-				}
+			sum := "SELECT (SELECT SUM(amount) FROM plain.a_account) + (SELECT SUM(amount) FROM plain.z_account)"
+			if slices.Contains(tc.databases, "plain") && target.SQL(t, sum) != "1000000" {
+				t.Errorf("the dump is of no single moment: the sum is %s", target.SQL(t, sum))
 			}
 		})
 	}
+}
+
+// same compares everything in the databases of two servers.
+func same(t *testing.T, source, target *realparts.MariaDB, databases []string) {
+	t.Helper()
+	want := contents(t, source, databases)
+	if diff := cmp.Diff(want, contents(t, target, databases)); diff != "" {
+		t.Error(diff)
+	}
+	if len(want) < 8 {
+		t.Errorf("compared only %d things", len(want))
+	}
+}
+
+// backupWithWriter makes a backup while somebody writes.
+func backupWithWriter(t *testing.T, s *stand, flags []string) outcome {
+	t.Helper()
+	stop, wrote := make(chan struct{}), make(chan int, 1)
+	writer := s.server.Session(t)
+	go func() {
+		n, err := write(writer, stop)
+		if err != nil {
+			t.Error(err)
+		}
+		wrote <- n
+	}()
+	o := s.good(s.backupArgs(flags...)...)
+	close(stop)
+	if <-wrote == 0 {
+		t.Error("the writer did nothing during the dump")
+	}
+	return o
 }

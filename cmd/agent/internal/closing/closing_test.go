@@ -30,14 +30,7 @@ func TestWatcherTellsAWholeDumpFromAHalfOne(t *testing.T) {
 	for name, tc := range cases {
 		for _, size := range []int{1, 7, 100, 511, 512, 513, 1 << 20} {
 			t.Run(name, func(t *testing.T) {
-				var w Watcher
-				for rest := tc.dump; rest != ""; {
-					n := min(size, len(rest))
-					if got, err := w.Write([]byte(rest[:n])); got != n || err != nil {
-						t.Fatal(got, err)
-					}
-					rest = rest[n:]
-				}
+				w := watch(t, tc.dump, size)
 				if err := w.Err(); !errors.Is(err, tc.want) {
 					t.Errorf("in pieces of %d: got %v, want %v", size, err, tc.want)
 				}
@@ -47,4 +40,18 @@ func TestWatcherTellsAWholeDumpFromAHalfOne(t *testing.T) {
 			})
 		}
 	}
+}
+
+// watch lets a dump go by in pieces.
+func watch(t *testing.T, dump string, size int) *Watcher {
+	t.Helper()
+	w := &Watcher{}
+	for dump != "" {
+		n := min(size, len(dump))
+		if got, err := w.Write([]byte(dump[:n])); got != n || err != nil {
+			t.Fatal(got, err)
+		}
+		dump = dump[n:]
+	}
+	return w
 }

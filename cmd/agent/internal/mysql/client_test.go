@@ -106,7 +106,7 @@ func TestAFailureOnOurSideOfThePipeIsTheError(t *testing.T) {
 		"wordy":   "echo 'first' >&2; echo 'Got error: 1045: Access denied for secret-word' >&2; echo >&2; exit 2",
 		"good":    "cat; echo 'a warning' >&2",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // A program.
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestExplainAddsWhatToDo(t *testing.T) {
 		`mysqldump: Error 2013: Lost connection to MySQL server during query when dumping table ` + "`t` at row: 1045":           adviseGone,
 		`mariadb-dump: Couldn't execute 'show events': Access denied for user 'b'@'%' to database 'e' (1044)`:                    adviseGrant,
 		`mysqldump: Error: 'Access denied; you need (at least one of) the PROCESS privilege(s)' when trying to dump tablespaces`: adviseGrant,
-		"mysqldump: b has insufficent privileges to SHOW CREATE PROCEDURE `p`!":                                                  adviseGrant,
+		"mysqldump: b has insufficent privileges to SHOW CREATE PROCEDURE `p`!":                                                  adviseGrant, //nolint:misspell // The tool says it so.
 		`ERROR 2059 (HY000): Authentication plugin 'caching_sha2_password' cannot be loaded: /usr/lib/x.so`:                      adviseImage,
 		`ERROR 2026 (HY000): TLS/SSL error: self-signed certificate in certificate chain`:                                        adviseTLS,
 		`mysqldump: Got error: 1049: Unknown database 'x' when selecting the database`:                                           adviseNames,

@@ -47,11 +47,9 @@ var byNumber = map[string]string{
 	"1040": adviseFull, "1203": adviseFull, "1226": adviseFull,
 }
 
-// byWords are complaints without a number. The missing "i" is the dump
-// tools' own.
+// byWords are complaints without a number.
 var byWords = map[string]string{
-	"insufficent privileges":        adviseGrant,
-	"insufficient privileges":       adviseGrant,
+	"privileges to SHOW CREATE":     adviseGrant,
 	"Access denied; you need":       adviseGrant,
 	"Authentication plugin":         adviseImage,
 	"Unknown MySQL server host":     adviseHost,

@@ -79,11 +79,19 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
+// wantError demands an error that says something.
+func wantError(t *testing.T, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("got %v, want %q in it", err, says)
+	}
+}
+
 // program writes a stand-in for a client that only tells its version.
 func program(t *testing.T, dir, name, version string) {
 	t.Helper()
 	script := "#!/bin/sh\n[ \"$1 $2\" = '--no-defaults --version' ] && echo '" + version + "'\n"
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil { //nolint:gosec // A program.
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -120,9 +128,7 @@ func TestFindToolsPrefersThoseOfTheEngine(t *testing.T) {
 			t.Setenv("PATH", dir)
 			tools, err := FindTools(t.Context(), tc.engine)
 			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) {
-					t.Errorf("got %v, want %q in it", err, tc.says)
-				}
+				wantError(t, err, tc.says)
 				return
 			}
 			if got := filepath.Base(tools.Dump) + " " + tools.Version.String(); err != nil || got != tc.want {
@@ -149,7 +155,7 @@ func TestTheClientReadsBackWhatTheOptionsFileSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.CommandContext(t.Context(), reader, "--defaults-file="+path, "client").Output() //nolint:gosec // A test's own arguments.
+		out, err := exec.CommandContext(t.Context(), reader, "--defaults-file="+path, "client").Output()
 		if err != nil {
 			t.Fatal(err)
 		}

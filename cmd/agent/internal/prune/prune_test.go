@@ -20,7 +20,7 @@ var now = time.Date(2027, 3, 28, 2, 0, 0, 0, time.UTC)
 // means that the file is missing, a "/" that it is cut off.
 func backups(ages string) []store.Backup {
 	var list []store.Backup
-	for _, age := range strings.Fields(ages) {
+	for age := range strings.FieldsSeq(ages) {
 		b := store.Backup{State: store.StateComplete}
 		b.File = age
 		switch {

@@ -30,12 +30,12 @@ type MariaDB struct {
 }
 
 // StartMariaDB starts a server that ends with the test.
-func StartMariaDB(t testing.TB, options ...string) *MariaDB {
+func StartMariaDB(t *testing.T, options ...string) *MariaDB {
 	t.Helper()
 	server, install := Tool(t, "mariadbd"), Tool(t, "mariadb-install-db")
 	// Not t.TempDir: its long names do not fit into a socket's path, and
 	// nobody but root may enter it.
-	dir, err := os.MkdirTemp("", "mariadb-")
+	dir, err := os.MkdirTemp("", "mariadb-") //nolint:usetesting // See above.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func StartMariaDB(t testing.TB, options ...string) *MariaDB {
 		common = append(common, "--user=mysql")
 		own(t, dir, "mysql")
 	}
-	init := exec.CommandContext(t.Context(), install, append(common, //nolint:gosec // A test's own arguments.
+	init := exec.CommandContext(t.Context(), install, append(common,
 		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")...)
 	if out, err := init.CombinedOutput(); err != nil {
 		t.Fatalf("install the database: %v\n%s", err, out)
@@ -62,9 +62,9 @@ func StartMariaDB(t testing.TB, options ...string) *MariaDB {
 }
 
 // start runs the server and returns when it takes connections.
-func (m *MariaDB) start(t testing.TB, server string, args []string) {
+func (m *MariaDB) start(t *testing.T, server string, args []string) {
 	t.Helper()
-	m.cmd = exec.Command(server, args...) //nolint:gosec,noctx // It is ended below, after everything that uses it.
+	m.cmd = exec.Command(server, args...)
 	log, err := m.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -101,9 +101,9 @@ func (m *MariaDB) Kill() {
 }
 
 // SQL runs statements as root and returns what they answer, without a header.
-func (m *MariaDB) SQL(t testing.TB, sql string) string {
+func (m *MariaDB) SQL(t *testing.T, sql string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), Tool(t, "mariadb"), m.login()...) //nolint:gosec // A test's own arguments.
+	cmd := exec.CommandContext(t.Context(), Tool(t, "mariadb"), m.login()...)
 	cmd.Stdin = strings.NewReader(sql)
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
@@ -129,9 +129,9 @@ type Session struct {
 }
 
 // Session opens a connection as root that ends with the test.
-func (m *MariaDB) Session(t testing.TB) *Session {
+func (m *MariaDB) Session(t *testing.T) *Session {
 	t.Helper()
-	cmd := exec.Command(Tool(t, "mariadb"), append(m.login(), "--unbuffered")...) //nolint:gosec,noctx // It ends when its input does.
+	cmd := exec.Command(Tool(t, "mariadb"), append(m.login(), "--unbuffered")...)
 	in, errIn := cmd.StdinPipe()
 	out, errOut := cmd.StdoutPipe()
 	if err := errors.Join(errIn, errOut, cmd.Start()); err != nil {
@@ -170,12 +170,12 @@ func (s *Session) Close() {
 }
 
 // freePort is a port that nobody listens on at the moment.
-func freePort(t testing.TB) int {
+func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It is closed at once.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // It listens on TCP.
+	return l.Addr().(*net.TCPAddr).Port
 }

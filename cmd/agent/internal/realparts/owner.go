@@ -12,7 +12,7 @@ import (
 )
 
 // Credential are the ids of a user of this machine.
-func Credential(t testing.TB, name string) *syscall.Credential {
+func Credential(t *testing.T, name string) *syscall.Credential {
 	t.Helper()
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -27,7 +27,7 @@ func Credential(t testing.TB, name string) *syscall.Credential {
 }
 
 // own gives a folder to a user.
-func own(t testing.TB, dir, name string) {
+func own(t *testing.T, dir, name string) {
 	t.Helper()
 	c := Credential(t, name)
 	if err := os.Chown(dir, int(c.Uid), int(c.Gid)); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Tool demands a program. Without it the test is skipped on a developer's
 // machine and fails in CI, where nothing may be skipped.
-func Tool(t testing.TB, name string) string {
+func Tool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -24,14 +24,14 @@ func Tool(t testing.TB, name string) string {
 
 // Root demands the rights of root, for tests that mount file systems or
 // change users.
-func Root(t testing.TB) {
+func Root(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
 		missing(t, "this test needs root")
 	}
 }
 
-func missing(t testing.TB, what string) {
+func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal("MISSING: " + what)

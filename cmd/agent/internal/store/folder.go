@@ -155,6 +155,6 @@ func free(dir string) string {
 		return "its room is not known"
 	}
 	const mib = 1 << 20
-	size := uint64(s.Bsize) //nolint:gosec // A block's size is never negative.
+	size := uint64(s.Bsize)
 	return fmt.Sprintf("%d of %d MiB free", s.Bavail*size/mib, s.Blocks*size/mib)
 }

@@ -6,6 +6,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -33,7 +34,7 @@ func Check(ctx context.Context, folder *store.Folder, b store.Backup) error {
 func check(ctx context.Context, folder *store.Folder, b store.Backup) error {
 	switch b.State {
 	case store.StateMissing:
-		return fmt.Errorf("its file is missing")
+		return errors.New("its file is missing")
 	case store.StateWrong:
 		return fmt.Errorf("its file has not the %d bytes that were written", b.SizeBytes)
 	case store.StateComplete:
