@@ -64,7 +64,7 @@ func (g *gate) webhook() string {
 }
 
 func (g *gate) decide(ctx context.Context, req *admission.Request, d *decision) admission.Response {
-	if req.SubResource != "" || req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
+	if req.SubResource != "" || req.Operation == admissionv1.Delete || req.Operation == admissionv1.Connect {
 		d.allowed, d.reason = true, reasonUnchanged
 		return admission.Allowed("")
 	}
@@ -95,6 +95,8 @@ func (g *gate) decide(ctx context.Context, req *admission.Request, d *decision) 
 func (g *gate) read(ctx context.Context, req *admission.Request) (*Verdict, error) {
 	v, err := g.judge.Judge(ctx, req.Object.Raw, req.OldObject.Raw)
 	switch {
+	case req.Operation != admissionv1.Create && req.Operation != admissionv1.Update:
+		return nil, errors.New("it must be a create or an update")
 	case err != nil:
 		return nil, err
 	case v.GVK.Kind != g.kind:

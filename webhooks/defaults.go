@@ -45,7 +45,8 @@ func fillNames(gvk schema.GroupVersionKind, object map[string]any) []Operation {
 	case map[string]any:
 		// The name of a claim alone belongs into storageClaim, and beside that
 		// there may be no storage. So it is written only beside a folder.
-		if claim, ok := storage["persistentVolumeClaim"].(map[string]any); ok && claim["subPath"] != nil {
+		claim, ok := storage["persistentVolumeClaim"].(map[string]any)
+		if ok && claim["subPath"] != nil && spec["storageClaim"] == nil {
 			f.fill(claim, f.claim, "/spec/storage/persistentVolumeClaim", "claimName")
 		}
 	}

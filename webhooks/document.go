@@ -108,8 +108,17 @@ func (d *document) written(hub path) path {
 	return d.version.shape.parse(d.oldPath(hub.String()))
 }
 
+// maxValues is how many values an object may hold in all. People write a few
+// dozen; the time that the schema library takes grows with the square of the
+// faults, so it must not be for the sender to choose.
+const maxValues = 5000
+
 // faults judges the document: schema and CEL of its version, then the rules.
 func (d *document) faults(ctx context.Context) []Fault {
+	if n := count(d.object); n > maxValues {
+		return []Fault{d.fault(finding{at: path{{name: "spec"}}, kind: field.ErrorTypeInvalid,
+			message: fmt.Sprintf("must hold at most %d values in all; found %d", maxValues, n)})}
+	}
 	theirs := d.version.check(ctx, d.object)
 	r := &report{shape: d.asHub.shape, alpha: d.version != d.asHub}
 	for _, rule := range rules {
@@ -118,18 +127,51 @@ func (d *document) faults(ctx context.Context) []Fault {
 	for i := range r.found {
 		r.found[i].at = d.written(r.found[i].at)
 	}
-	if r.alpha {
-		// A zone has no field of its own there, which the schema says. What is
-		// wrong with it beside that matters only once it is moved.
-		r.found = slices.DeleteFunc(r.found, func(f finding) bool { return f.at.String() == "spec.timeZone" })
-	}
-	chosen := choose(theirs, d.misfits(), r.found)
+	refused := func(f finding) bool { return d.fieldRefused(f.at) }
+	ours, misfits := slices.DeleteFunc(r.found, refused), slices.DeleteFunc(d.misfits(), refused)
+	chosen := choose(theirs, misfits, ours)
 	faults := make([]Fault, 0, len(chosen))
 	for _, f := range chosen {
 		faults = append(faults, d.fault(f))
 	}
 	slices.SortFunc(faults, func(a, b Fault) int { return d.version.shape.compare(a.at, b.at) })
 	return faults
+}
+
+func count(value any) int {
+	n := 1
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			n += count(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			n += count(inner)
+		}
+	}
+	return n
+}
+
+// fieldRefused reports whether v1alpha1 refuses the field itself, so that what
+// the rules say of its value matters only once it has moved: a zone beside the
+// schedule, a claim's name in storage beside a storageClaim, and databases
+// beside a database, which are one list in v1.
+func (d *document) fieldRefused(at path) bool {
+	if d.version == d.asHub {
+		return false
+	}
+	beside := ""
+	switch {
+	case at.String() == "spec.timeZone":
+		return true
+	case at.String() == "spec.storage.persistentVolumeClaim.claimName":
+		beside = "storageClaim"
+	case at.through("databases"):
+		beside = "database"
+	}
+	_, both := path{{name: "spec"}, {name: beside}}.find(d.object)
+	return both
 }
 
 // misfits are the values that the types cannot hold. The schema knows most of

@@ -51,9 +51,21 @@ func (v *version) explain(object map[string]any, e *openapierrors.Validation) fi
 	case openapierrors.TooFewPropertiesCode, openapierrors.TooManyPropertiesCode:
 		f.message = countWords("key", limits.MinProperties, limits.MaxProperties)
 	default: // patterns above all, which would help nobody
-		f.message, f.rank = unexplained, rankLast
+		f.message, f.rank = lastWords(node, at, value), rankLast
 	}
 	return f
+}
+
+// lastWords explains a pattern where no rule has words of its own.
+func lastWords(node *structuralschema.Structural, at path, value any) string {
+	text, _ := value.(string)
+	if node.XIntOrString {
+		return typeWords(node, value)
+	}
+	if wrong := checkDatabase(text); wrong != "" && at.through("databases") {
+		return wrong
+	}
+	return unexplained
 }
 
 var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
