@@ -5,6 +5,9 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +18,7 @@ import (
 
 func newKeepCommand() *cobra.Command {
 	return backgroundCommand(cluster.KeepCommand, func(ctx context.Context, c cluster.Cluster) error {
-		return cluster.Keep(ctx, c.Layout, c.Out)
+		return cluster.Keep(ctx, c.Layout)
 	})
 }
 
@@ -39,7 +42,22 @@ func backgroundCommand(name string, do func(context.Context, cluster.Cluster) er
 		if err != nil {
 			return err
 		}
+		// What it says goes to a log.
+		c.Out = stamped{os.Stderr}
 		return do(cmd.Context(), c)
 	}
 	return cmd
+}
+
+// stamped puts the time in front of what is written.
+type stamped struct {
+	to io.Writer
+}
+
+func (s stamped) Write(p []byte) (int, error) {
+	line := append([]byte(time.Now().Format("15:04:05.000 ")), p...)
+	if _, err := s.to.Write(line); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

@@ -101,6 +101,11 @@ func controllerManager(l Layout, c Config) component {
 			// It would make its own folder, outside of ours.
 			"--flex-volume-plugin-dir=" + l.data("volume-plugins"),
 			"--leader-elect=false",
+			// With its default of 20 requests per second it takes seconds to start.
+			"--kube-api-qps=100",
+			"--kube-api-burst=200",
+			// A new node waits for one such look before it gets Pods.
+			"--node-monitor-period=1s",
 		},
 		after: []string{"kube-apiserver"},
 		probe: probe{url: "https://" + hostPort(loopback, c.Ports.ControllerManager) + "/healthz"},

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -31,7 +30,7 @@ const stopLimit = 45 * time.Second
 // namespaces of its own, holds the lock that says that this cluster runs, and
 // cleans up when the supervisor is gone, for whatever reason. If Keep itself is
 // killed, the kernel kills everything below it.
-func Keep(ctx context.Context, l Layout, out io.Writer) (err error) {
+func Keep(ctx context.Context, l Layout) (err error) {
 	// The kernel kills a child when the thread that made it ends, so this one
 	// has to stay.
 	runtime.LockOSThread()
@@ -48,7 +47,8 @@ func Keep(ctx context.Context, l Layout, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	cmd.Stdout, cmd.Stderr = out, out
+	// The supervisor writes to the same log by itself.
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the supervisor: %w", err)
 	}

@@ -26,6 +26,8 @@ func makeNamespace(context.Context, Layout) error { return errNoNode }
 
 func makeFolders(Layout) error { return errNoNode }
 
+func makeCgroups(string) error { return errNoNode }
+
 func bridgeFilter(context.Context) bool { return false }
 
 func snapshotter(string) (string, error) { return "", errNoNode }

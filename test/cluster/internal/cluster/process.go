@@ -105,6 +105,9 @@ func (p *process) stop(kill bool) {
 	if cmd == nil {
 		return
 	}
+	defer func(since time.Time) {
+		fmt.Fprintf(p.out, "%s is stopped after %s\n", p.name, time.Since(since).Round(time.Millisecond))
+	}(time.Now())
 	if !kill {
 		// A program that has just ended cannot be signalled, which is fine.
 		_ = cmd.Process.Signal(syscall.SIGTERM)

@@ -72,7 +72,12 @@ func (c Cluster) Up(ctx context.Context, parts Parts) (err error) {
 	if err := c.takeDown(ctx, false); err != nil {
 		return fmt.Errorf("clean up before the start: %w", err)
 	}
-	if err := c.bringUp(ctx, parts); err != nil {
+	err = c.bringUp(ctx, parts)
+	if ctx.Err() != nil {
+		err = fmt.Errorf("the start of cluster %q was interrupted", c.Name)
+		return errors.Join(err, c.takeDown(context.WithoutCancel(ctx), false))
+	}
+	if err != nil {
 		err = fmt.Errorf("cluster %q did not start: %w\nits logs are in %s", c.Name, err, c.Logs())
 		return errors.Join(err, c.takeDown(context.WithoutCancel(ctx), true))
 	}
@@ -155,6 +160,9 @@ func (c Cluster) prepareMachine(ctx context.Context) error {
 		return err
 	}
 	err = makeFolders(c.Layout)
+	if err == nil {
+		err = makeCgroups(c.cgroup())
+	}
 	if err == nil {
 		err = makeNamespace(ctx, c.Layout)
 	}
