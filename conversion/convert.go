@@ -1,0 +1,78 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+	backupv1alpha1 "example.com/backupjob-operator/api/v1alpha1"
+)
+
+var (
+	oldVersion = backupv1alpha1.GroupVersion.String()
+	newVersion = backupv1.GroupVersion.String()
+)
+
+// Convert returns the object in the wanted version, backup.example.com/v1alpha1 or backup.example.com/v1.
+// The object is JSON of either version; it is not changed. An error means that it is no object of our
+// kinds: what its fields hold never makes one.
+func Convert(raw []byte, apiVersion string) ([]byte, error) {
+	if !json.Valid(raw) {
+		return nil, fmt.Errorf("convert an object to %s: it must be JSON", apiVersion)
+	}
+	converted, err := convert(raw, apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(converted), nil
+}
+
+// convert is Convert for text that is known to be valid JSON. An object that is in the wanted version
+// already is returned itself.
+func convert(raw []byte, apiVersion string) ([]byte, error) {
+	o, ok := parseObject(raw)
+	if !ok {
+		return nil, fmt.Errorf("convert an object to %s: it must be a JSON object", apiVersion)
+	}
+	from, _ := decodeString(o.get("apiVersion"))
+	kind, _ := decodeString(o.get("kind"))
+	t := tableOf(kind)
+	switch {
+	case t == nil || from != oldVersion && from != newVersion:
+		return nil, fmt.Errorf("convert %s to %s: it must be a BackupJob or MySQLBackup of %s or %s, but is a %q of %q",
+			describe(o), apiVersion, newVersion, oldVersion, kind, from)
+	case apiVersion != oldVersion && apiVersion != newVersion:
+		return nil, fmt.Errorf("convert %s: the wanted version must be %s or %s, but is %q",
+			describe(o), newVersion, oldVersion, apiVersion)
+	case from == apiVersion:
+		return raw, nil
+	}
+	o.put(encodeString(apiVersion), "apiVersion")
+	if saysNothing(o.get("metadata")) {
+		o.put([]byte("{}"), "metadata") // without it an API server refuses the answer
+	}
+	if apiVersion == newVersion {
+		t.toNew(o)
+	} else {
+		t.toOld(o)
+	}
+	return o.append(make([]byte, 0, len(raw)+len(raw)/8)), nil
+}
+
+// describe names an object to a person.
+func describe(o *object) string {
+	kind, _ := decodeString(o.get("kind"))
+	namespace, _ := decodeString(o.get("metadata", "namespace"))
+	name, _ := decodeString(o.get("metadata", "name"))
+	if kind == "" {
+		kind = "object"
+	}
+	if namespace == "" {
+		return fmt.Sprintf("%s %q", kind, name)
+	}
+	return fmt.Sprintf("%s %q", kind, namespace+"/"+name)
+}
