@@ -62,7 +62,7 @@ func (s *stand) stalled() string {
 }
 
 func TestAFailedBackupSaysWhyAndLeavesNothing(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	stallData(t, m)
 	backupUser(t, m)
 	m.SQL(t, "CREATE USER weak@'%' IDENTIFIED BY 'weak-password'; GRANT SELECT ON stall.* TO weak@'%'; "+
@@ -162,7 +162,7 @@ func TestAServerThatDiesDuringTheDumpFailsTheBackup(t *testing.T) {
 
 func TestAFullVolumeFailsTheBackupAndIsFreedAgain(t *testing.T) {
 	realparts.Root(t)
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	stallData(t, m)
 	backupUser(t, m)
 	s := newStand(t, m)
@@ -186,7 +186,7 @@ func TestAFullVolumeFailsTheBackupAndIsFreedAgain(t *testing.T) {
 }
 
 func TestAKilledAgentLeavesNoBackupAndTheNextAttemptClearsUp(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	stallData(t, m)
 	backupUser(t, m)
 	s := newStand(t, m)
@@ -219,7 +219,7 @@ func TestAKilledAgentLeavesNoBackupAndTheNextAttemptClearsUp(t *testing.T) {
 }
 
 func TestASignalEndsTheAgentAtOnceAndCleanly(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	stallData(t, m)
 	backupUser(t, m)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -246,7 +246,7 @@ func TestASignalEndsTheAgentAtOnceAndCleanly(t *testing.T) {
 }
 
 func TestALivingAttemptIsLeftInPeace(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	stallData(t, m)
 	backupUser(t, m)
 	s := newStand(t, m)

@@ -34,7 +34,7 @@ func grantLeast(t *testing.T, m *realparts.MariaDB, without string, more ...stri
 }
 
 func TestTheDocumentedGrantsAreEnoughAndEachIsNeeded(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	oddData(t, m)
 	flags := []string{"--database=täble", "--compression=None"}
 
@@ -100,7 +100,7 @@ func TestTheDocumentedGrantsAreEnoughAndEachIsNeeded(t *testing.T) {
 }
 
 func TestRestoringNeedsTheRightsOnTheTarget(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	oddData(t, m)
 	backupUser(t, m)
 	s := newStand(t, m)

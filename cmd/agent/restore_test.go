@@ -21,7 +21,7 @@ func (s *stand) restoreArgs(target *realparts.MariaDB, more ...string) []string 
 }
 
 func TestRestoreTakesTheBackupThatIsMeant(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	m.SQL(t, "CREATE DATABASE small; CREATE TABLE small.t (id INT PRIMARY KEY)")
 	backupUser(t, m)
 	s := newStand(t, m)
@@ -75,7 +75,7 @@ func TestRestoreTakesTheBackupThatIsMeant(t *testing.T) {
 }
 
 func TestRestoreRefusesATargetThatIsNotEmpty(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	m.SQL(t, "CREATE DATABASE `täble`; CREATE TABLE `täble`.t (id INT PRIMARY KEY); INSERT INTO `täble`.t VALUES (1)")
 	backupUser(t, m)
 	s := newStand(t, m)
@@ -99,7 +99,7 @@ func TestRestoreRefusesATargetThatIsNotEmpty(t *testing.T) {
 }
 
 func TestARestoreThatTheServerRefusesFails(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	m.SQL(t, "CREATE DATABASE small; CREATE TABLE small.t (id INT PRIMARY KEY, b LONGBLOB); INSERT INTO small.t VALUES (1, REPEAT('x', 3000000))")
 	backupUser(t, m)
 	s := newStand(t, m)
@@ -115,7 +115,7 @@ func TestARestoreThatTheServerRefusesFails(t *testing.T) {
 // The backups in testdata/v1 were written by the first version of the agent.
 // Every later version must restore them; they are never made anew.
 func TestBackupsOfTheFirstVersionRestore(t *testing.T) {
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
 	m.SQL(t, "CREATE USER backup@'%' IDENTIFIED BY "+literal(testPassword)+"; GRANT ALL ON *.* TO backup@'%'")
 	s := newStand(t, m)
 	s.root = "testdata/v1"

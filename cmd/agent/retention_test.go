@@ -31,18 +31,25 @@ func (s *stand) read(location string) string {
 // smallStand has a small database and a backup user.
 func smallStand(t *testing.T) *stand {
 	t.Helper()
-	m := realparts.StartMariaDB(t)
+	m := realparts.SharedMariaDB(t)
+	smallData(t, m)
+	return newStand(t, m)
+}
+
+func smallData(t *testing.T, m *realparts.MariaDB) {
+	t.Helper()
 	m.SQL(t, "CREATE DATABASE small; CREATE TABLE small.t (id INT PRIMARY KEY); INSERT INTO small.t VALUES (1)")
 	backupUser(t, m)
-	return newStand(t, m)
 }
 
 func at(time string) string { return "--scheduled-time=" + time }
 
 func TestASecondAttemptOfTheSameRunDumpsNothingAgain(t *testing.T) {
-	s := smallStand(t)
+	m := realparts.StartMariaDB(t)
+	smallData(t, m)
+	s := newStand(t, m)
 	first := s.good(s.backupArgs()...)
-	s.server.Kill() // a second dump would not even be possible
+	m.Kill() // a second dump would not even be possible
 	s.env = []string{"POD_UID=pod-2"}
 	second := s.good(s.backupArgs()...)
 	if diff := cmp.Diff(first.result, second.result); diff != "" {

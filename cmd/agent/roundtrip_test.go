@@ -94,7 +94,7 @@ func TestABackupOfOddDataWithAWriterRestoresIntoAFreshServer(t *testing.T) {
 		},
 		"all databases": {nil, oddDatabases, ".sql.zst"},
 	}
-	source := realparts.StartMariaDB(t)
+	source := realparts.SharedMariaDB(t)
 	oddData(t, source)
 	backupUser(t, source)
 	for name, tc := range cases {

@@ -32,14 +32,21 @@ type MariaDB struct {
 // StartMariaDB starts a server that ends with the test.
 func StartMariaDB(t *testing.T, options ...string) *MariaDB {
 	t.Helper()
+	m := launch(t, options)
+	t.Cleanup(m.remove)
+	return m
+}
+
+// launch installs and starts a server.
+func launch(t *testing.T, options []string) *MariaDB {
+	t.Helper()
 	server, install := Tool(t, "mariadbd"), Tool(t, "mariadb-install-db")
 	// Not t.TempDir: its long names do not fit into a socket's path, and
 	// nobody but root may enter it.
-	dir, err := os.MkdirTemp("", "mariadb-") //nolint:usetesting // See above.
+	dir, err := os.MkdirTemp(inMemory(), "mariadb-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	m := &MariaDB{
 		Host: "127.0.0.1", Port: freePort(t), dir: dir,
 		socket: filepath.Join(dir, "s"), ended: make(chan struct{}),
@@ -52,6 +59,7 @@ func StartMariaDB(t *testing.T, options ...string) *MariaDB {
 	init := exec.CommandContext(t.Context(), install, append(common,
 		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")...)
 	if out, err := init.CombinedOutput(); err != nil {
+		_ = os.RemoveAll(dir)
 		t.Fatalf("install the database: %v\n%s", err, out)
 	}
 	m.start(t, server, append(append(common,
@@ -86,12 +94,18 @@ func (m *MariaDB) start(t *testing.T, server string, args []string) {
 		_, _ = io.Copy(io.Discard, log)
 		_ = m.cmd.Wait()
 	}()
-	t.Cleanup(m.Kill)
 	select {
 	case <-ready:
 	case <-m.ended:
+		m.remove()
 		t.Fatal("the server did not start:\n" + said.String())
 	}
+}
+
+// remove ends the server and takes its data away.
+func (m *MariaDB) remove() {
+	m.Kill()
+	_ = os.RemoveAll(m.dir)
 }
 
 // Kill ends the server at once, as a crash would, and waits for its end.
