@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -105,19 +106,19 @@ func (s *supervisor) status(ctx context.Context) Status {
 }
 
 // serveAction answers when the action is complete: the component is gone, or
-// ready.
+// it is ready and so is what depends on it.
 func (s *supervisor) serveAction(w http.ResponseWriter, r *http.Request) {
 	p, err := s.find(r.PathValue("name"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
-	if err := act(r.Context(), p, r.PathValue("action"), r.URL.Query().Has("kill")); err != nil {
+	if err := s.act(r.Context(), p, r.PathValue("action"), r.URL.Query().Has("kill")); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 }
 
-func act(ctx context.Context, p *process, action string, kill bool) error {
+func (s *supervisor) act(ctx context.Context, p *process, action string, kill bool) error {
 	switch action {
 	case "stop":
 		p.stop(kill)
@@ -131,7 +132,18 @@ func act(ctx context.Context, p *process, action string, kill bool) error {
 	if err := p.start(); err != nil {
 		return err
 	}
-	return p.awaitReady(ctx)
+	if err := p.awaitReady(ctx); err != nil {
+		return err
+	}
+	// What depends on it may need a moment to find it again.
+	for _, other := range s.processes {
+		if slices.Contains(other.after, p.name) && !errors.Is(other.health(ctx), errStopped) {
+			if err := other.awaitReady(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // control is the other end of the socket.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +27,16 @@ func TestMain(m *testing.M) {
 }
 
 func hold(path string) {
-	if _, err := Acquire(context.Background(), path, nil); err != nil {
+	lock, err := Acquire(context.Background(), path, nil)
+	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
 	fmt.Println("held")
-	select {}
+	// The parent never writes; it kills this process, or ends.
+	_, err = io.Copy(io.Discard, os.Stdin)
+	fmt.Println(errors.Join(err, lock.Release()))
+	os.Exit(1)
 }
 
 func TestLockBelongsToOneProcessUntilItEnds(t *testing.T) {
@@ -72,6 +77,9 @@ func startHolder(t *testing.T, path string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), lockVariable+"="+path)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
