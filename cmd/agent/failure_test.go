@@ -120,7 +120,7 @@ func TestAFailedBackupSaysWhyAndLeavesNothing(t *testing.T) {
 			func(s *stand) { s.env = []string{"PATH=" + s.work} }, nil, "set spec.podTemplate.image",
 		},
 		"no volume": {
-			func(s *stand) { s.root += "/not-mounted" }, nil, "the backups' volume is not mounted",
+			func(s *stand) { s.root += "/not-mounted" }, nil, "the backups' volume is not mounted at ",
 		},
 		"a name that leads elsewhere": {
 			nil, []string{"--name=../../x"}, "cannot be the name of a folder",

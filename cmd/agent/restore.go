@@ -60,6 +60,9 @@ of the backup has tables is refused; with --force the tables that the backup
 has are replaced and others stay. If the server refuses something half-way,
 the restore fails and the databases have to be dropped before the next try.
 
+Without --uid the backups of every object of that name are looked at, also
+those from before it was recreated.
+
 The user needs all rights on the databases, and, where views, triggers,
 routines or events were made by somebody else, SET USER (MariaDB) or
 SET_USER_ID or SET_ANY_DEFINER (MySQL).`

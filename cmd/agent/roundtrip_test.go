@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,7 @@ func TestABackupOfOddDataWithAWriterRestoresIntoAFreshServer(t *testing.T) {
 				t.Errorf("stored at %s, want %s", o.result.Location, want)
 			}
 			s.workEmpty()
+			s.groupMayWork()
 
 			target := realparts.StartMariaDB(t)
 			target.SQL(t, "CREATE USER restorer@'%' IDENTIFIED BY 'r'; GRANT ALL ON *.* TO restorer@'%'")
@@ -134,6 +136,21 @@ func same(t *testing.T, source, target *realparts.MariaDB, databases []string) {
 	}
 	if len(want) < 8 {
 		t.Errorf("compared only %d things", len(want))
+	}
+}
+
+// groupMayWork checks that another user of the volume's group may restore and
+// prune, and that nobody else may even read.
+func (s *stand) groupMayWork() {
+	s.t.Helper()
+	want := map[string]os.FileMode{s.folder(): 0o770, filepath.Dir(s.folder()): 0o770}
+	for _, name := range s.files() {
+		want[filepath.Join(s.folder(), name)] = 0o660
+	}
+	for path, mode := range want {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			s.t.Errorf("%s has mode %v, want %v", path, info.Mode().Perm(), mode)
+		}
 	}
 }
 

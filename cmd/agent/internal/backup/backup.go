@@ -85,7 +85,8 @@ func (o Options) obtain(ctx context.Context, folder *store.Folder, start time.Ti
 		o.Log.Info("Completed a backup that an earlier attempt had stored", "file", name)
 	}
 	if err != nil {
-		return store.Backup{}, fmt.Errorf("clear up after earlier attempts: %w", err)
+		// What is left over costs room, but is no reason to make no backup.
+		o.Log.Warn("Not everything that earlier attempts had left could be cleared up", "reason", err.Error())
 	}
 	l, err := folder.List()
 	if err != nil {

@@ -25,7 +25,7 @@ type grant struct {
 const scopeName = "(\\*|`(?:[^`]|``)*`)"
 
 var (
-	grantLine = regexp.MustCompile("^GRANT (.+) ON (?:TABLE )?" + scopeName + `\.` + scopeName + " TO [`'\"]")
+	grantLine = regexp.MustCompile("^GRANT (.+) ON (?:TABLE )?" + scopeName + `\.` + scopeName + " TO (?:[`'\"]|PUBLIC)")
 	// Lines that give no privilege on data by themselves.
 	otherGrant = regexp.MustCompile(`^GRANT PROXY |^GRANT .+ ON (?:PROCEDURE|FUNCTION|PACKAGE|PACKAGE BODY) |^SET DEFAULT ROLE |^REVOKE `)
 	// A role's own grants follow in MariaDB, in MySQL they do not.

@@ -89,6 +89,9 @@ func TestMissingGrants(t *testing.T) {
 		"MariaDB's role is shown with its grants": {
 			mariadb10, all, "shop", []string{"GRANT `r` TO `b`@`%`", "GRANT USAGE ON *.* TO `b`@`%`", backup, "SET DEFAULT ROLE `r` FOR `b`@`%`"}, "",
 		},
+		"what MariaDB grants to everybody": {
+			mariadb10, all, "shop", []string{"GRANT USAGE ON *.* TO `b`@`%`", "GRANT SELECT, SHOW VIEW, EVENT, TRIGGER ON *.* TO PUBLIC"}, "",
+		},
 		"MySQL's role is not, so nothing is certain": {
 			mysql80, all, "shop", []string{"GRANT USAGE ON *.* TO `b`@`%`", "GRANT `r`@`%` TO `b`@`%`"}, "uncertain",
 		},

@@ -43,7 +43,7 @@ func launch(t *testing.T, options []string) *MariaDB {
 	server, install := Tool(t, "mariadbd"), Tool(t, "mariadb-install-db")
 	// Not t.TempDir: its long names do not fit into a socket's path, and
 	// nobody but root may enter it.
-	dir, err := os.MkdirTemp(inMemory(), "mariadb-")
+	dir, err := os.MkdirTemp(inMemory(), "mariadb-") //nolint:usetesting // See above.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,9 @@ func launch(t *testing.T, options []string) *MariaDB {
 		Host: "127.0.0.1", Port: freePort(t), dir: dir,
 		socket: filepath.Join(dir, "s"), ended: make(chan struct{}),
 	}
-	common := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--innodb-log-file-size=16M", "--innodb-flush-method=nosync"}
+	// The names of its temporary files are unique only within one machine's
+	// processes, and /tmp may be seen by several.
+	common := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--tmpdir=" + dir, "--innodb-log-file-size=16M", "--innodb-flush-method=nosync"}
 	if os.Getuid() == 0 {
 		common = append(common, "--user=mysql")
 		own(t, dir, "mysql")

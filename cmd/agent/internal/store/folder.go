@@ -19,7 +19,7 @@ const (
 	// The group may work with the files too: a restore may run as another
 	// user than the backup did, with the volume's group in common.
 	folderMode = 0o770
-	fileMode   = 0o640
+	fileMode   = 0o660
 )
 
 // Folder is the place of one object's backups. No path and no link in it
@@ -40,9 +40,6 @@ func OpenFolder(root string, owner Owner) (*Folder, error) {
 // MakeFolder opens the folder of an object and makes it where it is missing.
 func MakeFolder(root string, owner Owner) (*Folder, error) {
 	return open(root, owner, func(dir string) error {
-		if _, err := os.Stat(root); err != nil {
-			return fmt.Errorf("the backups' volume is not mounted: %w", err)
-		}
 		if err := os.MkdirAll(dir, folderMode); err != nil {
 			return explain(err, root)
 		}
@@ -54,6 +51,10 @@ func open(root string, owner Owner, prepare func(dir string) error) (*Folder, er
 	if err := errors.Join(checkPathPart("namespace", owner.Namespace), checkPathPart("name", owner.Name)); err != nil {
 		return nil, err
 	}
+	// Without this a volume that is not there would look like an empty one.
+	if _, err := os.Stat(root); err != nil {
+		return nil, fmt.Errorf("the backups' volume is not mounted at %s: %s", root, reason(err))
+	}
 	dir := filepath.Join(root, owner.Namespace, owner.Name)
 	if err := prepare(dir); err != nil {
 		return nil, fmt.Errorf("make the folder %s: %w", dir, err)
@@ -63,6 +64,15 @@ func open(root string, owner Owner, prepare func(dir string) error) (*Folder, er
 		return nil, fmt.Errorf("open the folder of the backups: %w", err)
 	}
 	return &Folder{root: r, dir: dir, location: path.Join(owner.Namespace, owner.Name)}, nil
+}
+
+// reason is what the system says, without the error's kind: a root that is
+// missing must not be taken for a folder that is.
+func reason(err error) string {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
 }
 
 // Close gives the folder's handle back.

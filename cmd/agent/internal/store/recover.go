@@ -30,7 +30,8 @@ type Recovered struct {
 }
 
 // Recover clears up what dead attempts of this object left behind. Files of
-// living attempts are not touched.
+// living attempts are not touched. A file with which it fails does not keep
+// it from the others.
 func (f *Folder) Recover(ctx context.Context, run Run, now time.Time) (Recovered, error) {
 	var done Recovered
 	l, err := f.List()
@@ -41,11 +42,11 @@ func (f *Folder) Recover(ctx context.Context, run Run, now time.Time) (Recovered
 		if !strings.HasPrefix(name, ownerTempPrefix(run.Owner.UID)) {
 			continue
 		}
-		if err := f.recoverOne(ctx, name, run, now, &done); err != nil {
-			return done, err
+		if oneErr := f.recoverOne(ctx, name, run, now, &done); oneErr != nil {
+			err = errors.Join(err, fmt.Errorf("clear up %s: %w", name, oneErr))
 		}
 	}
-	return done, f.sync()
+	return done, errors.Join(err, f.sync())
 }
 
 func (f *Folder) recoverOne(ctx context.Context, name string, run Run, now time.Time, done *Recovered) error {

@@ -355,8 +355,10 @@ func TestOpeningAFolderThatIsNotThereIsNotExist(t *testing.T) {
 	if _, err := OpenFolder(t.TempDir(), Owner{Namespace: "shop", Name: "nightly"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := MakeFolder(filepath.Join(t.TempDir(), "not-mounted"), Owner{Namespace: "shop", Name: "nightly"}); err == nil ||
-		!strings.Contains(err.Error(), "the backups' volume is not mounted") {
-		t.Errorf("got %v", err)
+	for _, open := range []func(string, Owner) (*Folder, error){OpenFolder, MakeFolder} {
+		_, err := open(filepath.Join(t.TempDir(), "not-mounted"), Owner{Namespace: "shop", Name: "nightly"})
+		if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "the backups' volume is not mounted") {
+			t.Errorf("got %v", err)
+		}
 	}
 }
