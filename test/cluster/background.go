@@ -5,9 +5,8 @@ package main
 
 import (
 	"context"
-	"io"
+	"log"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,21 +42,8 @@ func backgroundCommand(name string, do func(context.Context, cluster.Cluster) er
 			return err
 		}
 		// What it says goes to a log.
-		c.Out = stamped{os.Stderr}
+		c.Out = log.New(os.Stderr, "", log.Ltime|log.Lmicroseconds)
 		return do(cmd.Context(), c)
 	}
 	return cmd
-}
-
-// stamped puts the time in front of what is written.
-type stamped struct {
-	to io.Writer
-}
-
-func (s stamped) Write(p []byte) (int, error) {
-	line := append([]byte(time.Now().Format("15:04:05.000 ")), p...)
-	if _, err := s.to.Write(line); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }

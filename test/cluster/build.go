@@ -29,9 +29,9 @@ func newBuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "All %d programs and %d images are there, in %s.\n",
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "All %d programs and %d images are there, in %s.\n",
 				len(parts.Programs), len(parts.Images), filepath.Dir(parts.Folders[0]))
-			return nil
+			return err
 		},
 	}
 }
@@ -49,8 +49,8 @@ func newAssetsCommand() *cobra.Command {
 			if err := tools.Build(cmd.Context(), toolchain.AssetPrograms); err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), filepath.Dir(tools.Path("kube-apiserver")))
-			return nil
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), filepath.Dir(tools.Path("kube-apiserver")))
+			return err
 		},
 	}
 }

@@ -5,7 +5,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +32,8 @@ func newExecCommand() *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 	}
 	target := named(cmd)
+	// What follows the command belongs to it.
+	cmd.Flags().SetInterspersed(false)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		c, err := target()
 		if err != nil {
@@ -47,6 +51,7 @@ func newRunCommand() *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 	}
 	target := named(cmd)
+	cmd.Flags().SetInterspersed(false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := target()
 		if err != nil {
@@ -89,14 +94,7 @@ func newStatusCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 3, ' ', 0)
-		fmt.Fprintln(out, "COMPONENT\tPID\tRESTARTS\tHEALTH")
-		for _, s := range status.Components {
-			fmt.Fprintf(out, "%s\t%d\t%d\t%s\n", s.Name, s.PID, s.Restarts, s.Health)
-		}
-		fmt.Fprintf(out, "\nphase\t%s\nkubeconfig\t%s\nlogs\t%s\nnamespace\t%s\nsupervisor\t%d\n",
-			status.Phase, c.Kubeconfig(), c.Logs(), c.Namespace(), c.Running())
-		if err := out.Flush(); err != nil {
+		if err := printStatus(cmd.OutOrStdout(), c, status); err != nil {
 			return err
 		}
 		if !status.Healthy() {
@@ -105,6 +103,22 @@ func newStatusCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+func printStatus(to io.Writer, c cluster.Cluster, status cluster.Status) error {
+	var text strings.Builder
+	text.WriteString("COMPONENT\tPID\tRESTARTS\tHEALTH\n")
+	for _, s := range status.Components {
+		fmt.Fprintf(&text, "%s\t%d\t%d\t%s\n", s.Name, s.PID, s.Restarts, s.Health)
+	}
+	fmt.Fprintf(&text, "\nphase\t%s\nsupervisor\t%d\nkubeconfig\t%s\nlogs\t%s\n",
+		status.Phase, c.Running(), c.Kubeconfig(), c.Logs())
+	if status.Node {
+		fmt.Fprintf(&text, "netns\t%s\n", c.Namespace())
+	}
+	out := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
+	_, err := io.WriteString(out, text.String())
+	return errors.Join(err, out.Flush())
 }
 
 func newComponentCommand(action, short string) *cobra.Command {
@@ -150,7 +164,7 @@ func newImageCommand() *cobra.Command {
 			return err
 		}
 		if len(spec.Tags) == 0 {
-			return fmt.Errorf("an image needs a name: --tag=example:1")
+			return errors.New("an image needs a name: --tag=example:1")
 		}
 		if entrypoint != "" {
 			spec.Entrypoint = []string{entrypoint}
@@ -179,12 +193,12 @@ func entries(files []string) ([]image.Entry, error) {
 	return all, nil
 }
 
-func importSpec(ctx context.Context, c cluster.Cluster, spec image.Spec) error {
+func importSpec(ctx context.Context, c cluster.Cluster, spec image.Spec) (err error) {
 	dir, err := os.MkdirTemp("", "cluster-image-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	archive := filepath.Join(dir, "image.tar")
 	if err := image.Write(archive, spec); err != nil {
 		return err

@@ -168,7 +168,9 @@ func TestClusterLivesAndLeavesNothing(t *testing.T) {
 	}
 }
 
+// with is the same cluster for another test.
 func (r *runner) with(t *testing.T) *runner {
+	t.Helper()
 	return &runner{t: t, command: r.command, name: r.name}
 }
 

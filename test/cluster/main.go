@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -65,7 +66,7 @@ func named(cmd *cobra.Command) func() (cluster.Cluster, error) {
 			return cluster.Cluster{}, err
 		}
 		layout, err := cluster.NewLayout(cache, *name)
-		return cluster.Cluster{Layout: layout, Out: os.Stderr}, err
+		return cluster.Cluster{Layout: layout, Out: log.New(os.Stderr, "", 0)}, err
 	}
 }
 
@@ -78,5 +79,5 @@ func newToolchain() (*toolchain.Toolchain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return toolchain.New(source, cache, os.Stderr)
+	return toolchain.New(source, cache, log.New(os.Stderr, "", 0))
 }

@@ -6,8 +6,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
+	"log"
 	"strings"
 	"time"
 
@@ -56,7 +55,7 @@ func newDownCommand() *cobra.Command {
 func up(ctx context.Context, c cluster.Cluster) error {
 	started := time.Now()
 	if c.Healthy(ctx) {
-		fmt.Fprintf(c.Out, "Cluster %q is up already.\n", c.Name)
+		c.Out.Printf("Cluster %q is up already.", c.Name)
 		return nil
 	}
 	tools, err := newToolchain()
@@ -73,33 +72,33 @@ func up(ctx context.Context, c cluster.Cluster) error {
 	if err := c.Up(ctx, parts); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Out, "Cluster %q is ready after %.1fs.\n", c.Name, time.Since(started).Seconds())
+	c.Out.Printf("Cluster %q is ready after %.1fs.", c.Name, time.Since(started).Seconds())
 	explain(c.Out, c, parts.Node)
 	return nil
 }
 
 func announce(ctx context.Context, c cluster.Cluster, parts cluster.Parts) error {
-	fmt.Fprintf(c.Out, "Starting cluster %q.\n", c.Name)
+	c.Out.Printf("Starting cluster %q.", c.Name)
 	if !parts.Node {
-		fmt.Fprintf(c.Out, "WARNING: %v. Only the control plane starts: etcd, API server, controller-manager\n"+
-			"and cert-manager. Pods stay Pending, Services lead nowhere, and there are no volumes.\n", cluster.CanRunNode())
+		c.Out.Printf("WARNING: %v. Only the control plane starts: etcd, API server, controller-manager\n"+
+			"and cert-manager. Pods stay Pending, Services lead nowhere, and there are no volumes.", cluster.CanRunNode())
 		return nil
 	}
 	version, err := image.DatabaseVersion(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Out, "The images %s both hold Debian's MariaDB %s.\n", strings.Join(image.DatabaseTags, " and "), version)
+	c.Out.Printf("The images %s both hold Debian's MariaDB %s.", strings.Join(image.DatabaseTags, " and "), version)
 	return nil
 }
 
-func explain(out io.Writer, c cluster.Cluster, node bool) {
-	fmt.Fprintf(out, "  use it     cluster exec --name=%s -- kubectl get pods -A\n", c.Name)
-	fmt.Fprintf(out, "  stop it    cluster down --name=%s\n", c.Name)
-	fmt.Fprintf(out, "  logs       %s\n", c.Logs())
-	fmt.Fprintf(out, "  kubeconfig %s\n", c.Kubeconfig())
+func explain(out *log.Logger, c cluster.Cluster, node bool) {
+	out.Printf("  use it     cluster exec --name=%s -- kubectl get pods -A", c.Name)
+	out.Printf("  stop it    cluster down --name=%s", c.Name)
+	out.Printf("  logs       %s", c.Logs())
+	out.Printf("  kubeconfig %s", c.Kubeconfig())
 	if node {
-		fmt.Fprintf(out, "  It works only inside the network namespace %s, which 'exec' enters.\n", c.Namespace())
+		out.Printf("  It works only inside the network namespace %s, which 'exec' enters.", c.Namespace())
 	}
 }
 
@@ -107,9 +106,9 @@ func down(ctx context.Context, c cluster.Cluster, keepLogs bool) error {
 	if err := c.Down(ctx, keepLogs); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Out, "Cluster %q is down; nothing of it is left.\n", c.Name)
+	c.Out.Printf("Cluster %q is down; nothing of it is left.", c.Name)
 	if keepLogs {
-		fmt.Fprintf(c.Out, "Its logs stay in %s.\n", c.Logs())
+		c.Out.Printf("Its logs stay in %s.", c.Logs())
 	}
 	return nil
 }

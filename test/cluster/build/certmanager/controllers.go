@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/cert-manager/cert-manager/pkg/controller"
 	"github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/approver"
 	requestsca "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/ca"
@@ -23,10 +21,10 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/controller/certificates/trigger"
 	"github.com/cert-manager/cert-manager/pkg/controller/clusterissuers"
 	"github.com/cert-manager/cert-manager/pkg/controller/issuers"
-
 	// The issuers register themselves when they are imported.
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
+	"golang.org/x/sync/errgroup"
 )
 
 // enabled names the controllers that issue from self-signed and CA issuers.

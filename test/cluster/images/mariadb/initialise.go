@@ -60,12 +60,11 @@ func initialise(data string, flags []string) error {
 func bootstrap(flags []string, statements []string) error {
 	input := []io.Reader{strings.NewReader("CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n")}
 	for _, name := range systemTables {
-		f, err := os.Open(filepath.Join(sqlFolder, name))
+		text, err := os.ReadFile(filepath.Join(sqlFolder, name))
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		input = append(input, f)
+		input = append(input, bytes.NewReader(text))
 	}
 	accounts := append([]string{"FLUSH PRIVILEGES"}, statements...)
 	input = append(input, strings.NewReader("\n"+strings.Join(accounts, ";\n")+";\n"))

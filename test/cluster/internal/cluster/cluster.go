@@ -10,8 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +31,7 @@ const (
 type Cluster struct {
 	Layout
 	// Out is told what happens.
-	Out io.Writer
+	Out *log.Logger
 }
 
 // Running returns the id of the outermost process of the cluster, or 0.
@@ -44,12 +44,8 @@ func (c Cluster) Status(ctx context.Context) (Status, error) {
 	if keeper == 0 {
 		return Status{}, c.notUp()
 	}
-	config, err := readConfig(c.Layout)
-	if err != nil {
-		return Status{}, err
-	}
 	status, err := newControl(c.Layout).status(ctx)
-	if err != nil || !config.Node {
+	if err != nil || !status.Node {
 		return status, err
 	}
 	outer, err := outerPIDs(keeper)
@@ -132,7 +128,7 @@ func (c Cluster) Down(ctx context.Context, keepLogs bool) (err error) {
 
 func (c Cluster) lock(ctx context.Context) (*filelock.Lock, error) {
 	return filelock.Acquire(ctx, c.operationLock(), func(pid int) {
-		fmt.Fprintf(c.Out, "Waiting for process %d, which starts or stops cluster %q.\n", pid, c.Name)
+		c.Out.Printf("Waiting for process %d, which starts or stops cluster %q.", pid, c.Name)
 	})
 }
 

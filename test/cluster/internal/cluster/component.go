@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -54,11 +55,10 @@ func (p probe) ask(ctx context.Context, client *http.Client) error {
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", p.url, res.Status)
+		err = fmt.Errorf("%s answers %s", p.url, res.Status)
 	}
-	return nil
+	return errors.Join(err, res.Body.Close())
 }
 
 // newProbeClient trusts the cluster's own authority and nobody else.

@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -54,19 +55,27 @@ type Ports struct {
 // nodePorts are the usual ones: nobody else is in that network namespace.
 var nodePorts = Ports{API: 6443, Etcd: 2379, EtcdPeer: 2380, ControllerManager: 10257, Scheduler: 10259, CertManager: 10280}
 
-// freePorts asks the kernel for ports that nobody uses now.
+// freePorts asks the kernel for ports that nobody uses now. It holds all of
+// them until the end, so that none is found twice.
 func freePorts() (Ports, error) {
-	var p Ports
+	var (
+		p    Ports
+		held []net.Listener
+		errs []error
+	)
 	for _, port := range []*int{&p.API, &p.Etcd, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.CertManager} {
 		l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 		if err != nil {
-			return Ports{}, fmt.Errorf("find a free port: %w", err)
+			errs = append(errs, fmt.Errorf("find a free port: %w", err))
+			break
 		}
-		// Closed only at the end, so that no port is found twice.
-		defer l.Close()
+		held = append(held, l)
 		*port = l.Addr().(*net.TCPAddr).Port
 	}
-	return p, nil
+	for _, l := range held {
+		errs = append(errs, l.Close())
+	}
+	return p, errors.Join(errs...)
 }
 
 func (c Config) write(l Layout) error {

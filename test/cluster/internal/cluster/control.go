@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -29,6 +30,8 @@ const (
 
 // Status is what the supervisor knows about its cluster.
 type Status struct {
+	// Node is false where the control plane runs alone.
+	Node       bool
 	Phase      Phase
 	Failure    string `json:",omitempty"`
 	Components []ComponentStatus
@@ -73,7 +76,7 @@ func (s *supervisor) listen() (*http.Server, error) {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			fmt.Fprintf(s.out, "The control socket failed: %v\n", err)
+			s.out.Printf("The control socket failed: %v", err)
 		}
 	}()
 	return server, nil
@@ -81,16 +84,14 @@ func (s *supervisor) listen() (*http.Server, error) {
 
 func (s *supervisor) serveStatus(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewEncoder(w).Encode(s.status(r.Context())); err != nil {
-		fmt.Fprintf(s.out, "Answer a question about the status: %v\n", err)
+		s.out.Printf("Answer a question about the status: %v", err)
 	}
 }
 
 func (s *supervisor) status(ctx context.Context) Status {
 	s.mu.Lock()
-	status := Status{Phase: s.phase, Failure: s.failure, Reached: map[string]time.Duration{}}
-	for name, took := range s.took {
-		status.Reached[name] = took
-	}
+	status := Status{Node: s.config.Node, Phase: s.phase, Failure: s.failure, Reached: map[string]time.Duration{}}
+	maps.Copy(status.Reached, s.took)
 	s.mu.Unlock()
 	for _, p := range s.processes {
 		c := ComponentStatus{Name: p.name, PID: p.pid(), Health: healthOK}
@@ -164,7 +165,8 @@ func (c control) status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return s, err
 	}
-	return s, json.Unmarshal(body, &s)
+	err = json.Unmarshal(body, &s)
+	return s, err
 }
 
 func (c control) act(ctx context.Context, name, action string, kill bool) error {
@@ -185,9 +187,8 @@ func (c control) do(ctx context.Context, method, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
+	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return nil, err
 	}
 	if res.StatusCode != http.StatusOK {

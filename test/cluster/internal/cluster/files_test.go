@@ -23,25 +23,29 @@ func TestFilesAreCompleteAndParse(t *testing.T) {
 	if err := writeFiles(l, c); err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range []string{l.etc("*.yaml"), filepath.Join(l.manifests(), "*.yaml")} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %v", pattern, err)
-		}
-		for _, file := range files {
-			for _, document := range strings.Split(read(t, file), "\n---\n") {
-				var object map[string]any
-				if err := yaml.UnmarshalStrict([]byte(document), &object); err != nil || object["kind"] == nil {
-					t.Errorf("%s: %v\n%s", file, err, document)
-				}
-			}
-		}
-	}
+	checkYAML(t, l.etc("*.yaml"))
+	checkYAML(t, filepath.Join(l.manifests(), "*.yaml"))
 	if !json.Valid([]byte(read(t, l.etc("cni/pods.conflist")))) {
 		t.Error("the network configuration is no JSON")
 	}
 	if got := strings.Count(read(t, filepath.Join(l.manifests(), "storage.yaml")), "kind: PersistentVolume\n"); got != volumeCount {
 		t.Errorf("%d volumes, want %d", got, volumeCount)
+	}
+}
+
+func checkYAML(t *testing.T, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %v", pattern, err)
+	}
+	for _, file := range files {
+		for document := range strings.SplitSeq(read(t, file), "\n---\n") {
+			var object map[string]any
+			if err := yaml.UnmarshalStrict([]byte(document), &object); err != nil || object["kind"] == nil {
+				t.Errorf("%s: %v\n%s", file, err, document)
+			}
+		}
 	}
 }
 

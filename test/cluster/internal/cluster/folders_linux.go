@@ -20,18 +20,14 @@ import (
 // folder there, which nobody else sees; only the place itself is shared.
 var sharedFolders = []string{"/run/containerd", "/var/lib/cni", "/var/lib/kubelet", "/var/log/containers"}
 
-// namespaceFolder holds the names of network namespaces. It is a mount point
-// from the first name on.
-const namespaceFolder = "/run/netns"
-
 // makeFolders makes those that are missing, and notes for whoever is the last
 // to clean up which they were.
-func makeFolders(l Layout) error {
+func makeFolders(l Layout) (err error) {
 	note, err := os.OpenFile(l.madeFolders(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
-	defer note.Close()
+	defer func() { err = errors.Join(err, note.Close()) }()
 	for _, dir := range append(sharedFolders, namespaceFolder) {
 		err := os.Mkdir(dir, 0o755)
 		if errors.Is(err, fs.ErrExist) {

@@ -26,6 +26,8 @@ func childAttributes(c Config) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 }
 
+const settingsFolder = "/proc/sys"
+
 // privateSettings are kernel settings that the kubelet changes. It gets copies,
 // so that the machine keeps its own.
 var privateSettings = []string{
@@ -95,8 +97,7 @@ func joinNetwork(l Layout) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := unix.Setns(int(f.Fd()), unix.CLONE_NEWNET); err != nil {
+	if err := errors.Join(unix.Setns(int(f.Fd()), unix.CLONE_NEWNET), f.Close()); err != nil {
 		return fmt.Errorf("enter %s: %w", l.NamespacePath(), err)
 	}
 	return nil
@@ -135,7 +136,7 @@ func bindFolder(l Layout, dir string) error {
 }
 
 func bindSetting(l Layout, name string) error {
-	path := filepath.Join("/proc/sys", name)
+	path := filepath.Join(settingsFolder, name)
 	content, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

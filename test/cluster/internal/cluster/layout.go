@@ -14,6 +14,13 @@ import (
 // length the kernel limits.
 var namePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,28}[a-z0-9])?$`)
 
+const (
+	runFolder = "/run/backupjob-operator"
+	// namespaceFolder holds the names of network namespaces. It is a mount
+	// point from the first name on.
+	namespaceFolder = "/run/netns"
+)
+
 // Layout says where the files of one cluster are.
 type Layout struct {
 	Name string
@@ -27,7 +34,7 @@ func NewLayout(cache, name string) (Layout, error) {
 		return Layout{}, fmt.Errorf("cluster name %q must be at most 30 lower-case letters, digits and dashes, such as 'demo'", name)
 	}
 	l := Layout{Name: name, Dir: filepath.Join(cache, "clusters", name)}
-	l.Run = filepath.Join("/run/backupjob-operator", name)
+	l.Run = filepath.Join(runFolder, name)
 	if os.Geteuid() != 0 {
 		l.Run = filepath.Join(l.Dir, "run")
 	}
@@ -47,7 +54,7 @@ func (l Layout) Volumes() string { return filepath.Join(l.Dir, "volumes") }
 func (l Layout) Namespace() string { return "backupjob-" + l.Name }
 
 // NamespacePath is the file that stands for the network namespace.
-func (l Layout) NamespacePath() string { return filepath.Join("/run/netns", l.Namespace()) }
+func (l Layout) NamespacePath() string { return filepath.Join(namespaceFolder, l.Namespace()) }
 
 // cgroup is the name of the control group that holds all Pods.
 func (l Layout) cgroup() string { return "backupjob-" + l.Name }

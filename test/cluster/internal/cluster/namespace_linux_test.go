@@ -60,7 +60,7 @@ func TestBothVersionsOfControlGroupsAreFound(t *testing.T) {
 
 func TestRemoveTreeRemovesFoldersOnly(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "group")
-	if err := os.MkdirAll(filepath.Join(root, "a/b"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, "a", "b"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := removeTree(root); err != nil {

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log"
 	"net/http"
 	"os"
 	"os/exec"
@@ -30,7 +30,7 @@ type process struct {
 	component
 	logPath string
 	client  *http.Client
-	out     io.Writer // for what people should know
+	out     *log.Logger // for what people should know
 
 	mu       sync.Mutex
 	cmd      *exec.Cmd
@@ -52,15 +52,14 @@ func (p *process) startLocked() error {
 	if p.cmd != nil {
 		return nil
 	}
-	log, err := openLog(p.logPath)
+	file, err := openLog(p.logPath)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
 	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Env = append(os.Environ(), p.env...)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
+	cmd.Stdout, cmd.Stderr = file, file
+	if err := errors.Join(cmd.Start(), file.Close()); err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
 	}
 	exited := make(chan struct{})
@@ -79,7 +78,7 @@ func (p *process) wait(cmd *exec.Cmd, exited chan struct{}) {
 	if !unexpected {
 		return
 	}
-	fmt.Fprintf(p.out, "%s ended by itself (%v); starting it again\n", p.name, err)
+	p.out.Printf("%s ended by itself (%v); starting it again", p.name, err)
 	time.AfterFunc(restartDelay, p.restart)
 }
 
@@ -91,7 +90,7 @@ func (p *process) restart() {
 	}
 	p.restarts++
 	if err := p.startLocked(); err != nil {
-		fmt.Fprintln(p.out, err)
+		p.out.Print(err)
 	}
 }
 
@@ -106,7 +105,7 @@ func (p *process) stop(kill bool) {
 		return
 	}
 	defer func(since time.Time) {
-		fmt.Fprintf(p.out, "%s is stopped after %s\n", p.name, time.Since(since).Round(time.Millisecond))
+		p.out.Printf("%s is stopped after %s", p.name, time.Since(since).Round(time.Millisecond))
 	}(time.Now())
 	if !kill {
 		// A program that has just ended cannot be signalled, which is fine.
@@ -115,7 +114,7 @@ func (p *process) stop(kill bool) {
 		case <-exited:
 			return
 		case <-time.After(p.grace):
-			fmt.Fprintf(p.out, "%s is still there after %s; killing it\n", p.name, p.grace)
+			p.out.Printf("%s is still there after %s; killing it", p.name, p.grace)
 		}
 	}
 	_ = cmd.Process.Kill()

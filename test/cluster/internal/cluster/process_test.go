@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log"
 	"net"
 	"path/filepath"
 	"strings"
@@ -48,7 +49,7 @@ func newProcess(t *testing.T, script string) (*process, *buffer) {
 	p := &process{
 		component: component{name: "unit", args: []string{"/bin/sh", "-c", script}, probe: probe{socket: socket}, grace: 200 * time.Millisecond},
 		logPath:   filepath.Join(dir, "log"),
-		out:       out,
+		out:       log.New(out, "", 0),
 	}
 	t.Cleanup(func() {
 		p.stop(true)

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"time"
@@ -66,10 +66,10 @@ func makeVolume(path string) error {
 type recycler struct {
 	client  corev1client.CoreV1Interface
 	folders map[string]string // by name
-	log     io.Writer
+	log     *log.Logger
 }
 
-func newRecycler(l Layout, client corev1client.CoreV1Interface, log io.Writer) *recycler {
+func newRecycler(l Layout, client corev1client.CoreV1Interface, log *log.Logger) *recycler {
 	r := &recycler{client: client, folders: map[string]string{}, log: log}
 	for _, v := range volumes(l) {
 		r.folders[v.Name] = v.Path
@@ -88,7 +88,7 @@ func (r *recycler) run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := r.recycle(ctx); err != nil && ctx.Err() == nil {
-				fmt.Fprintf(r.log, "Recycle volumes: %v\n", err)
+				r.log.Printf("Recycle volumes: %v", err)
 			}
 		}
 	}

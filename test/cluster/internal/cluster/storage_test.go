@@ -14,7 +14,7 @@ func TestEmptyGivesAVolumeItsFirstStateBack(t *testing.T) {
 	if err := makeVolume(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(path, ".hidden/sub"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(path, ".hidden", "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(path, "dump.sql"), []byte("x"), 0o400); err != nil {

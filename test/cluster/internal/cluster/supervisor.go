@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log"
 	"os"
 	"slices"
 	"strings"
@@ -26,7 +26,7 @@ const startLimit = 5 * time.Minute
 type supervisor struct {
 	layout    Layout
 	config    Config
-	out       io.Writer
+	out       *log.Logger
 	processes []*process
 
 	mu      sync.Mutex
@@ -39,7 +39,7 @@ type supervisor struct {
 
 // Supervise runs the cluster whose folder is prepared until ctx ends, and then
 // stops it.
-func Supervise(ctx context.Context, l Layout, out io.Writer) error {
+func Supervise(ctx context.Context, l Layout, out *log.Logger) error {
 	c, err := readConfig(l)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func Supervise(ctx context.Context, l Layout, out io.Writer) error {
 	return server.Close()
 }
 
-func newSupervisor(l Layout, c Config, out io.Writer) (*supervisor, error) {
+func newSupervisor(l Layout, c Config, out *log.Logger) (*supervisor, error) {
 	client, err := newProbeClient(l)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (s *supervisor) milestone(ctx context.Context, name string, after []string,
 	defer s.mu.Unlock()
 	s.took[name] = time.Since(s.started)
 	close(s.reached[name])
-	fmt.Fprintf(s.out, "%s ready after %s\n", name, s.took[name].Round(10*time.Millisecond))
+	s.out.Printf("%s ready after %s", name, s.took[name].Round(10*time.Millisecond))
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (s *supervisor) setPhase(err error) {
 	s.phase = Ready
 	if err != nil {
 		s.phase, s.failure = Failed, err.Error()
-		fmt.Fprintf(s.out, "The start failed: %v\n", err)
+		s.out.Printf("The start failed: %v", err)
 	}
 }
 
@@ -183,9 +183,9 @@ func (s *supervisor) stopAll() {
 		}
 		wg.Wait()
 	}
-	fmt.Fprintln(s.out, "All components are stopped")
+	s.out.Print("All components are stopped")
 	// A socket that nobody answers would mislead.
 	if err := os.Remove(s.layout.controlSocket()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintln(s.out, err)
+		s.out.Print(err)
 	}
 }

@@ -40,9 +40,9 @@ type Parts struct {
 func CanRunNode() error {
 	switch {
 	case runtime.GOOS != "linux":
-		return fmt.Errorf("Pods need Linux, and this is %s", runtime.GOOS)
+		return fmt.Errorf("a node needs Linux, and this is %s", runtime.GOOS)
 	case os.Geteuid() != 0:
-		return errors.New("Pods need root")
+		return errors.New("a node needs root")
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (c Cluster) Up(ctx context.Context, parts Parts) (err error) {
 		return nil
 	}
 	if _, err := os.Stat(c.config()); err == nil {
-		fmt.Fprintf(c.Out, "Cluster %q is not healthy, or was not stopped properly; cleaning up first.\n", c.Name)
+		c.Out.Printf("Cluster %q is not healthy, or was not stopped properly; cleaning up first.", c.Name)
 	}
 	if err := c.takeDown(ctx, false); err != nil {
 		return fmt.Errorf("clean up before the start: %w", err)
@@ -176,16 +176,15 @@ func (c Cluster) startKeeper() (exited <-chan error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := openLog(c.log("supervisor"))
+	file, err := openLog(c.log("supervisor"))
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
 	cmd := exec.Command(self, KeepCommand, "--name="+c.Name)
 	cmd.Dir = "/"
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Stdout, cmd.Stderr = file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := errors.Join(cmd.Start(), file.Close()); err != nil {
 		return nil, fmt.Errorf("start the background process: %w", err)
 	}
 	ended := make(chan error, 1)
@@ -212,6 +211,7 @@ func (c Cluster) await(ctx context.Context, exited <-chan error) error {
 		}
 		c.tell(status, told)
 		switch status.Phase {
+		case Starting:
 		case Ready:
 			return nil
 		case Failed:
@@ -230,6 +230,6 @@ func (c Cluster) tell(status Status, told map[string]bool) {
 	}
 	slices.SortFunc(fresh, func(a, b string) int { return int(status.Reached[a] - status.Reached[b]) })
 	for _, name := range fresh {
-		fmt.Fprintf(c.Out, "  %-24s ready after %4.1fs\n", strings.TrimSpace(name), status.Reached[name].Seconds())
+		c.Out.Printf("  %-24s ready after %4.1fs", strings.TrimSpace(name), status.Reached[name].Seconds())
 	}
 }

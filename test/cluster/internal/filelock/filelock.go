@@ -66,9 +66,9 @@ func Holder(path string) int {
 	if err != nil {
 		return 0
 	}
-	defer f.Close()
 	asked := whole(syscall.F_WRLCK)
-	if err := syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, asked); err != nil || asked.Type == syscall.F_UNLCK {
+	err = syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, asked)
+	if errors.Join(err, f.Close()) != nil || asked.Type == syscall.F_UNLCK {
 		return 0
 	}
 	return int(asked.Pid)

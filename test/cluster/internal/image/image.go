@@ -116,7 +116,10 @@ func (s Spec) digest() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(sum, "%s %d %d %v\n", e.Source, info.Size(), info.ModTime().UnixNano(), info.Mode())
+		line := fmt.Sprintln(e.Source, info.Size(), info.ModTime().UnixNano(), info.Mode())
+		if _, err := io.WriteString(sum, line); err != nil {
+			return "", err
+		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:16], nil
 }

@@ -93,7 +93,7 @@ func TestFilesCopiesFoldersAndLinks(t *testing.T) {
 	want := []Entry{
 		{Target: "/to"},
 		{Target: "/to/sub"},
-		{Target: "/to/sub/file", Source: filepath.Join(dir, "sub/file")},
+		{Target: "/to/sub/file", Source: filepath.Join(dir, "sub", "file")},
 		{Target: "/to/sub/link", Link: "file"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -95,10 +95,14 @@ func install(ctx context.Context, packages []string) error {
 // disableDatabaseService keeps the machine from starting a database that
 // nobody asked for when it boots the next time.
 func disableDatabaseService(ctx context.Context) error {
-	if _, err := exec.LookPath("systemctl"); err != nil {
+	systemctl, err := exec.LookPath("systemctl")
+	if errors.Is(err, exec.ErrNotFound) {
 		return nil
 	}
-	return run(ctx, "systemctl", "disable", "mariadb.service")
+	if err != nil {
+		return err
+	}
+	return run(ctx, systemctl, "disable", "mariadb.service")
 }
 
 // forbidServices keeps packages from starting their services, unless the

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -35,7 +36,7 @@ func (t *Toolchain) buildAll(ctx context.Context, jobs []job) error {
 		}
 	}
 	if len(jobs) > 0 {
-		fmt.Fprintf(t.out, "Built %d programs in %s.\n", len(jobs), rounded(time.Since(started)))
+		t.out.Printf("Built %d programs in %s.", len(jobs), rounded(time.Since(started)))
 	}
 	return nil
 }
@@ -62,8 +63,9 @@ func (t *Toolchain) build(ctx context.Context, j job) (err error) {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"build", "-ldflags", ldflags, "-o", part}, j.module.flags...)
-	if _, err := t.goCommand(ctx, j.module, append(args, j.program.pkg)...); err != nil {
+	// The state of this repository does not belong into what is built.
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags", ldflags, "-o", part}, j.module.flags, []string{j.program.pkg})
+	if _, err := t.goCommand(ctx, j.module, args...); err != nil {
 		return err
 	}
 	return os.Rename(part, filepath.Join(dir, j.program.name))

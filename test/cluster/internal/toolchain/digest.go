@@ -22,8 +22,10 @@ const digestLength = 12
 // versions that it pins, the way it is built, and the compiler.
 func (m module) digest(source string) (string, error) {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %s/%s %v %t %v %v %v\n",
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, m.flags, m.cgo, m.stamp, m.programs, m.copies)
+	how := fmt.Sprintln(runtime.Version(), runtime.GOOS, runtime.GOARCH, m.flags, m.cgo, m.stamp, m.programs, m.copies)
+	if _, err := io.WriteString(sum, how); err != nil {
+		return "", err
+	}
 	root := filepath.Join(source, m.dir)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !isSource(d.Name()) {

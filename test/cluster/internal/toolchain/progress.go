@@ -5,7 +5,7 @@ package toolchain
 
 import (
 	"fmt"
-	"io"
+	"log"
 	"time"
 )
 
@@ -14,9 +14,9 @@ const heartbeat = 15 * time.Second
 
 // watch runs do and tells out when it begins, that it goes on, and how long it
 // took.
-func watch(out io.Writer, label, what string, do func() error) error {
+func watch(out *log.Logger, label, what string, do func() error) error {
 	started := time.Now()
-	fmt.Fprintf(out, "%s: %s\n", label, what)
+	out.Printf("%s: %s", label, what)
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	tick := time.NewTicker(heartbeat)
@@ -27,10 +27,10 @@ func watch(out io.Writer, label, what string, do func() error) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", label, err)
 			}
-			fmt.Fprintf(out, "%s: done in %s\n", label, rounded(time.Since(started)))
+			out.Printf("%s: done in %s", label, rounded(time.Since(started)))
 			return nil
 		case <-tick.C:
-			fmt.Fprintf(out, "%s: still at it, %s\n", label, rounded(time.Since(started)))
+			out.Printf("%s: still at it, %s", label, rounded(time.Since(started)))
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"log"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,13 +24,13 @@ import (
 type Toolchain struct {
 	source  string
 	cache   string
-	out     io.Writer
+	out     *log.Logger
 	digests map[string]string // by module
 }
 
 // New returns the toolchain whose modules are under source and which keeps its
 // programs under cache. Progress goes to out.
-func New(source, cache string, out io.Writer) (*Toolchain, error) {
+func New(source, cache string, out *log.Logger) (*Toolchain, error) {
 	t := &Toolchain{source: source, cache: cache, out: out, digests: map[string]string{}}
 	for _, m := range modules {
 		d, err := m.digest(source)
@@ -126,7 +126,7 @@ func (t *Toolchain) Build(ctx context.Context, names []string) error {
 		return err
 	}
 	lock, err := filelock.Acquire(ctx, filepath.Join(t.cache, "bin", ".lock"), func(pid int) {
-		fmt.Fprintf(t.out, "Waiting for another build to end (process %d).\n", pid)
+		t.out.Printf("Waiting for another build to end (process %d).", pid)
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package toolchain
 
 import (
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,18 +18,19 @@ import (
 func TestDigestChangesWithWhatIsBuilt(t *testing.T) {
 	m := module{name: "m", dir: "build/m", programs: []program{{"p", "."}}}
 	cases := map[string]struct {
-		change  func(t *testing.T, dir string, m *module)
-		differs bool
+		file, content string
+		change        func(*module)
+		differs       bool
 	}{
-		"nothing changes":         {func(*testing.T, string, *module) {}, false},
-		"a dependency's version":  {func(t *testing.T, dir string, _ *module) { write(t, dir, "go.mod", "module m // v2") }, true},
-		"a dependency's checksum": {func(t *testing.T, dir string, _ *module) { write(t, dir, "go.sum", "h1:other") }, true},
-		"a source file":           {func(t *testing.T, dir string, _ *module) { write(t, dir, "main.go", "package main // new") }, true},
-		"a new source file":       {func(t *testing.T, dir string, _ *module) { write(t, dir, "sub/b.go", "package sub") }, true},
-		"a test":                  {func(t *testing.T, dir string, _ *module) { write(t, dir, "main_test.go", "package main") }, false},
-		"a text":                  {func(t *testing.T, dir string, _ *module) { write(t, dir, "README.md", "words") }, false},
-		"the flags of the build":  {func(_ *testing.T, _ string, m *module) { m.flags = []string{"-tags=x"} }, true},
-		"the use of C":            {func(_ *testing.T, _ string, m *module) { m.cgo = true }, true},
+		"nothing changes":         {},
+		"a dependency's version":  {file: "go.mod", content: "module m // v2", differs: true},
+		"a dependency's checksum": {file: "go.sum", content: "h1:other", differs: true},
+		"a source file":           {file: "main.go", content: "package main // new", differs: true},
+		"a new source file":       {file: "sub/b.go", content: "package sub", differs: true},
+		"a test":                  {file: "main_test.go", content: "package main"},
+		"a text":                  {file: "README.md", content: "words"},
+		"the flags of the build":  {change: func(m *module) { m.flags = []string{"-tags=x"} }, differs: true},
+		"the use of C":            {change: func(m *module) { m.cgo = true }, differs: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +41,12 @@ func TestDigestChangesWithWhatIsBuilt(t *testing.T) {
 			write(t, dir, "main.go", "package main")
 			changed := m
 			before := digestOf(t, changed, source)
-			tc.change(t, dir, &changed)
+			if tc.file != "" {
+				write(t, dir, tc.file, tc.content)
+			}
+			if tc.change != nil {
+				tc.change(&changed)
+			}
 			if after := digestOf(t, changed, source); (before != after) != tc.differs {
 				t.Errorf("digests %s and %s; want them to differ: %t", before, after, tc.differs)
 			}
@@ -72,7 +79,7 @@ func TestEveryProgramHasAPlaceOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := New(source, "/cache", io.Discard)
+	tools, err := New(source, "/cache", quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +109,7 @@ func TestMissingProgramsAreTheOnlyOnesBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := New(source, t.TempDir(), io.Discard)
+	tools, err := New(source, t.TempDir(), quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,3 +141,5 @@ func TestTailKeepsTheEnd(t *testing.T) {
 		t.Errorf("tail has %d lines and ends with %q", len(lines), lines[len(lines)-1])
 	}
 }
+
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
