@@ -55,11 +55,14 @@ func (a *Access) AddFlags(flags *pflag.FlagSet) {
 // Its warnings go where the caller says.
 func (a *Access) Connect(warnings io.Writer) (*Connection, error) {
 	loader := a.loader()
-	namespace, _, err := loader.Namespace()
+	config, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, exit.Misusef("no cluster is known: name a kubeconfig with --kubeconfig or in KUBECONFIG")
+	}
 	if err != nil {
 		return nil, exit.Misuse(fmt.Errorf("read the kubeconfig: %w", err))
 	}
-	config, err := loader.ClientConfig()
+	namespace, _, err := loader.Namespace()
 	if err != nil {
 		return nil, exit.Misuse(fmt.Errorf("read the kubeconfig: %w", err))
 	}

@@ -48,7 +48,7 @@ func convertDocument(d *manifest.Document, to string) (*converted, error) {
 	case known && d.APIVersion == manifest.OldAPIVersion:
 		return nil, fmt.Errorf("%s:%d: apiVersion '%s' is that of the operators before this one: change this line to 'apiVersion: %s' first",
 			d.File, d.LineOf("apiVersion"), d.APIVersion, backupv1alpha1.GroupVersion)
-	case ours && known:
+	case known && (ours || d.APIVersion == ""):
 		return nil, fmt.Errorf("%s:%d: apiVersion is %q, but must be '%s' or '%s'",
 			d.File, d.LineOf("apiVersion"), d.APIVersion, backupv1.GroupVersion, backupv1alpha1.GroupVersion)
 	case ours:
@@ -67,7 +67,7 @@ func groupOf(d *manifest.Document) string {
 	return gv.Group
 }
 
-func isServed(apiVersion string) bool { return versions[apiVersion] == apiVersion }
+func isServed(apiVersion string) bool { return apiVersion != "" && versions[apiVersion] == apiVersion }
 
 func (c *converted) convert(to string) error {
 	d := c.from

@@ -23,14 +23,16 @@ type place struct {
 // wardrobe holds what the input's author gave to each value: a place in the
 // order, comments, quotes.
 type wardrobe struct {
-	places map[string]*place
-	origin func(string) string
-	plain  bool // the input is JSON in all but name: its quotes say nothing
+	places   map[string]*place
+	origin   func(string) string
+	plain    bool // the input is JSON in all but name: its quotes say nothing
+	indented bool // a list begins further in than its key
 }
 
 // dress gives the answer the order, the comments and the quotes of the input.
-// It returns the lines of the comments that found no place.
-func (c *converted) dress(answer, input *yaml.Node) (lost []int) {
+// It returns the lines of the comments that found no place, and whether the
+// input indents its lists.
+func (c *converted) dress(answer, input *yaml.Node) (lost []int, indented bool) {
 	answer.HeadComment, answer.FootComment = input.HeadComment, input.FootComment
 	w := &wardrobe{places: map[string]*place{}, origin: c.origin, plain: input.Content[0].Style&yaml.FlowStyle != 0}
 	w.collect(input.Content[0], "")
@@ -41,13 +43,16 @@ func (c *converted) dress(answer, input *yaml.Node) (lost []int) {
 		}
 	}
 	slices.Sort(lost)
-	return lost
+	return lost, w.indented
 }
 
 // collect leaves aliases alone: what they stand for has its place elsewhere.
 func (w *wardrobe) collect(node *yaml.Node, path string) {
 	eachChild(node, path, func(key, value *yaml.Node, at string) {
 		w.places[at] = &place{key: key, value: value, order: len(w.places)}
+		if key != nil && value.Kind == yaml.SequenceNode && value.Style&yaml.FlowStyle == 0 {
+			w.indented = w.indented || value.Column > key.Column
+		}
 		w.collect(value, at)
 	})
 }

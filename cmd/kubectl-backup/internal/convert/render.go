@@ -44,7 +44,7 @@ func (o *Options) render(all []*converted) (text []byte, notes []string, err err
 
 func (c *converted) passedOver() string {
 	if c.from.IsList() {
-		return fmt.Sprintf("%d objects of other kinds in the list", c.foreign)
+		return fmt.Sprintf("objects of other kinds in the list: %d", c.foreign)
 	}
 	return fmt.Sprintf("%s of %s", orNone(c.from.Kind), orNone(c.from.APIVersion))
 }
@@ -100,12 +100,15 @@ func (c *converted) writeYAML(buffer *bytes.Buffer) (lost []int, err error) {
 		return nil, err
 	}
 	document := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{node}}
+	indented := false
 	if root := c.from.Root(); root != nil {
-		lost = c.dress(document, root)
+		lost, indented = c.dress(document, root)
 	}
 	encoder := yaml.NewEncoder(buffer)
 	encoder.SetIndent(indent)
-	encoder.CompactSeqIndent() // as kubectl writes lists
+	if !indented {
+		encoder.CompactSeqIndent() // as kubectl writes lists
+	}
 	if err := encoder.Encode(document); err != nil {
 		return nil, err
 	}

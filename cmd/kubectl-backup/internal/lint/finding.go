@@ -124,7 +124,7 @@ func (f *finding) checkHeader(raw []byte) []byte {
 	case backupv1.GroupVersion.String(), backupv1alpha1.GroupVersion.String():
 		return raw
 	case manifest.OldAPIVersion:
-		f.fault("apiVersion", f.APIVersion, fmt.Sprintf("must be '%s' for a manifest of the operators before this one; change this line only",
+		f.fault("apiVersion", f.APIVersion, fmt.Sprintf("must be '%s' for a manifest of the operators before this one; change this line",
 			backupv1alpha1.GroupVersion))
 		return setAPIVersion(raw, backupv1alpha1.GroupVersion.String())
 	}
@@ -193,8 +193,9 @@ func (f *finding) tellRuns(policy *backupv1.BackupPolicy, now time.Time) {
 	if err != nil {
 		return // it is among the faults
 	}
-	f.schedule, f.runs = s, s.Between(now, now.AddDate(10, 0, 0), nextRuns)
-	for _, run := range f.runs {
+	f.schedule = s
+	for run, ok := s.Next(now); ok && len(f.runs) < nextRuns; run, ok = s.Next(run) {
+		f.runs = append(f.runs, run)
 		f.NextRuns = append(f.NextRuns, run.Format(time.RFC3339))
 	}
 }

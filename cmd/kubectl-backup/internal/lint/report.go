@@ -76,8 +76,12 @@ func (f *finding) title() string {
 
 func (r *report) summary() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %d accepted, %d denied, %d with warnings.", plural(len(r.documents), "object"),
-		len(r.documents)-r.denied, r.denied, r.warned)
+	if len(r.documents) == 0 {
+		text.WriteString("No BackupJob or MySQLBackup found.")
+	} else {
+		fmt.Fprintf(&text, "%s: %d accepted, %d denied, %d with warnings.", plural(len(r.documents), "object"),
+			len(r.documents)-r.denied, r.denied, r.warned)
+	}
 	if r.others > 0 {
 		fmt.Fprintf(&text, " Passed over: %s.", plural(r.others, "document")+" of other kinds")
 	}
