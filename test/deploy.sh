@@ -20,6 +20,8 @@ for crd in backupjobs mysqlbackups; do
 		--for=jsonpath='{.spec.conversion.webhook.clientConfig.caBundle}'
 done
 for kind in mutating validating; do
-	kubectl wait "${kind}webhookconfiguration" --timeout=60s -l app.kubernetes.io/part-of=backupjob-operator \
-		--for=jsonpath='{.webhooks[*].clientConfig.caBundle}'
+	for i in 0 1; do
+		kubectl wait "${kind}webhookconfiguration" --timeout=60s -l app.kubernetes.io/part-of=backupjob-operator \
+			--for=jsonpath="{.webhooks[$i].clientConfig.caBundle}"
+	done
 done
