@@ -58,8 +58,7 @@ func TestAnAcceptedWriteIsFilledThenWarnedOfAndDecidedOnce(t *testing.T) {
 	for name, w := range writings {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, Options{}, ServerOptions{})
-			raw := object(t, w.manifest, set(w.schedule, "*/5 * * * *"))
-			request := writeOf(t, raw, nil)
+			request := writeOf(t, object(t, w.manifest, set(w.schedule, "*/5 * * * *")), nil)
 			request.DryRun = new(true)
 			response := d.review(t, routesOf[request.Kind.Kind].mutate, request)
 			if !response.Allowed || len(response.Warnings) > 0 || *response.PatchType != admissionv1.PatchTypeJSONPatch ||
@@ -68,34 +67,39 @@ func TestAnAcceptedWriteIsFilledThenWarnedOfAndDecidedOnce(t *testing.T) {
 			}
 			response = d.review(t, routesOf[request.Kind.Kind].validate, request)
 			if !response.Allowed || response.Patch != nil || len(response.Warnings) != 1 || !strings.HasPrefix(response.Warnings[0], w.schedule+": ") {
-				t.Errorf("validate: got %+v", response)
+				t.Fatalf("validate: got %+v", response)
 			}
-			if got := response.AuditAnnotations; got["decision"] != "allowed" || got["reason"] != "Valid" || got["warnings"] != response.Warnings[0] {
-				t.Errorf("got the audit annotations %v", got)
-			}
-			decisions := d.log.decisions(t)
-			if len(decisions) != 1 {
-				t.Fatalf("got %d lines of decisions, want one: %v", len(decisions), decisions)
-			}
-			line := decisions[0]
-			delete(line, "duration")
-			want := map[string]any{
-				"logger": "admission", "level": 0.0, "msg": "Decided", "uid": string(request.UID), "user": "jane",
-				"groups": []any{"shop", "system:authenticated"}, "operation": "CREATE", "kind": request.Kind.Kind, "version": request.Kind.Version,
-				"namespace": "shop", "name": "nightly", "dryRun": true, "allowed": true, "reason": "Valid",
-				"faults": []any{}, "warnings": []any{response.Warnings[0]},
-			}
-			if diff := cmp.Diff(want, line); diff != "" {
-				t.Errorf("log (-want +got):\n%s", diff)
-			}
-			labels := map[string]string{"kind": request.Kind.Kind, "version": request.Kind.Version, "operation": "CREATE", "result": "allowed", "reason": "Valid"}
-			if n := d.metric(t, "backupjob_admission_decisions_total", labels); n != 1 {
-				t.Errorf("got %v decisions counted, want 1", n)
-			}
-			if n := d.metric(t, "backupjob_admission_duration_seconds", nil); n != 2 {
-				t.Errorf("got %v calls timed, want 2", n)
-			}
+			checkAccepted(t, d, request, response)
 		})
+	}
+}
+
+// checkAccepted looks at what is left of one accepted request with a warning.
+func checkAccepted(t *testing.T, d *door, request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) {
+	t.Helper()
+	if got := response.AuditAnnotations; got["decision"] != "allowed" || got["reason"] != "Valid" || got["warnings"] != response.Warnings[0] {
+		t.Errorf("got the audit annotations %v", got)
+	}
+	decisions := d.log.decisions(t)
+	if len(decisions) != 1 || decisions[0]["duration"] == nil {
+		t.Fatalf("got the decisions %v, want one with its duration", decisions)
+	}
+	delete(decisions[0], "duration")
+	want := map[string]any{
+		"logger": "admission", "level": 0.0, "msg": "Decided", "uid": string(request.UID), "user": "jane",
+		"groups": []any{"shop", "system:authenticated"}, "operation": "CREATE", "kind": request.Kind.Kind, "version": request.Kind.Version,
+		"namespace": "shop", "name": "nightly", "dryRun": true, "allowed": true, "reason": "Valid",
+		"faults": []any{}, "warnings": []any{response.Warnings[0]},
+	}
+	if diff := cmp.Diff(want, decisions[0]); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	labels := map[string]string{"kind": request.Kind.Kind, "version": request.Kind.Version, "operation": "CREATE", "result": "allowed", "reason": "Valid"}
+	if n := d.metric(t, "backupjob_admission_decisions_total", labels); n != 1 {
+		t.Errorf("got %v decisions counted, want 1", n)
+	}
+	if n := d.metric(t, "backupjob_admission_duration_seconds", nil); n != 2 {
+		t.Errorf("got %v calls timed, want 2", n)
 	}
 }
 

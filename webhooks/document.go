@@ -7,10 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	utiljson "sigs.k8s.io/json"
@@ -53,7 +53,10 @@ func (j *Judge) read(raw []byte) (*document, error) {
 	}
 	d.patch = fillNames(gvk, d.object)
 	d.unknown = d.version.prepare(d.object)
-	return d, d.intoHub()
+	if err := d.intoHub(); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // readAs is read for an object that may be in another version than gvk's.
@@ -108,14 +111,14 @@ func (d *document) written(hub path) path {
 	return d.version.shape.parse(d.oldPath(hub.String()))
 }
 
-// maxValues is how many values an object may hold in all. People write a few
+// maxValues is how many values a spec may hold in all. People write a few
 // dozen; the time that the schema library takes grows with the square of the
 // faults, so it must not be for the sender to choose.
 const maxValues = 5000
 
 // faults judges the document: schema and CEL of its version, then the rules.
 func (d *document) faults(ctx context.Context) []Fault {
-	if n := count(d.object); n > maxValues {
+	if n := count(d.object["spec"]); n > maxValues {
 		return []Fault{d.fault(finding{at: path{{name: "spec"}}, kind: field.ErrorTypeInvalid,
 			message: fmt.Sprintf("must hold at most %d values in all; found %d", maxValues, n)})}
 	}
@@ -206,21 +209,10 @@ func sameMetadata(a, b *document) bool {
 	for _, name := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
 		x, _ := path{{name: "metadata"}, {name: name}}.find(a.object)
 		y, _ := path{{name: "metadata"}, {name: name}}.find(b.object)
-		if !(isEmpty(x) && isEmpty(y)) && !reflect.DeepEqual(x, y) {
+		// Nothing and an empty map or list are the same to everybody.
+		if !equality.Semantic.DeepEqual(x, y) && count(x)+count(y) > 2 {
 			return false
 		}
 	}
 	return true
-}
-
-func isEmpty(value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return false
 }

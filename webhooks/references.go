@@ -154,24 +154,26 @@ func needs(b backupv1.Backup) []need {
 			secret(ref.Name, podPath.Child("imagePullSecrets").Index(i).Child("name"))
 		}
 	}
-	pods := need{verb: "create", resource: "pods"}
-	if !equality.Semantic.DeepEqual(decisive(b), backupv1.PodTemplate{}) {
-		pods.fields = append(pods.fields, podPath)
-	}
-	if backupv1.ClaimName(b) != defaultClaim(b) {
-		pods.fields = append(pods.fields, claimPath.Child("claimName"))
-	}
-	if subPath(b) != "" {
-		pods.fields = append(pods.fields, claimPath.Child("subPath"))
-	}
-	if len(pods.fields) > 0 {
+	if pods := podsNeed(b); len(pods.fields) > 0 {
 		all = append(all, pods)
 	}
 	return all
 }
 
-// defaultClaim is the claim of an object that names none.
-func defaultClaim(b backupv1.Backup) string { return b.GetName() + "-backups" }
+// podsNeed is the right to create Pods, with the fields that take it, if any.
+func podsNeed(b backupv1.Backup) need {
+	pods := need{verb: "create", resource: "pods"}
+	if !equality.Semantic.DeepEqual(decisive(b), backupv1.PodTemplate{}) {
+		pods.fields = append(pods.fields, podPath)
+	}
+	if backupv1.ClaimName(b) != b.GetName()+"-backups" {
+		pods.fields = append(pods.fields, claimPath.Child("claimName"))
+	}
+	if subPath(b) != "" {
+		pods.fields = append(pods.fields, claimPath.Child("subPath"))
+	}
+	return pods
+}
 
 // decisive is what a podTemplate says beside resources, without the schema's
 // defaults.

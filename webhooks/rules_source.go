@@ -52,7 +52,7 @@ func checkHost(host string, alpha bool) string {
 	case strings.ContainsAny(host, `/?#\`):
 		return "must not have a path; write " + bareHost(host)
 	case strings.ContainsAny(host, "[]"):
-		return bracketWords(host, alpha)
+		return bracketWords(alpha)
 	case strings.Count(host, ":") == 1:
 		return portWords(host, alpha)
 	case strings.Contains(host, ":"):
@@ -78,7 +78,7 @@ func bareHost(url string) string {
 	return "'" + cut(url, maxValue) + "'"
 }
 
-func bracketWords(host string, alpha bool) string {
+func bracketWords(alpha bool) string {
 	if alpha {
 		return "must be written as '[fd00::10]:3306' for an IPv6 address with a port of 1 to 65535, else without brackets"
 	}

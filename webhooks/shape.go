@@ -44,8 +44,7 @@ func shapeOf(t reflect.Type) *shape {
 }
 
 func (s *shape) addFields(t reflect.Type) {
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "" && field.Anonymous:
