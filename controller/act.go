@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -109,7 +108,7 @@ func (r *reconciler) tidy(ctx context.Context, b backupv1.Backup, finished []job
 // Pods of a Job stay.
 func (r *reconciler) remove(ctx context.Context, b backupv1.Backup, j job, how metav1.DeletionPropagation) error {
 	doomed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: b.GetNamespace(), Name: j.name}}
-	err := r.client.Delete(ctx, doomed, client.PropagationPolicy(how), client.Preconditions{UID: ptr.To(j.uid)})
+	err := r.client.Delete(ctx, doomed, client.PropagationPolicy(how), client.Preconditions{UID: new(j.uid)})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete Job %s: %w", j.name, err)
 	}

@@ -92,8 +92,8 @@ func (i images) runJob(b backupv1.Backup, r run) (*batchv1.Job, error) {
 		job.Annotations[backupv1.AnnotationRunRequestedAt] = r.request
 	}
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, backupv1.GroupVersion.WithKind(b.Kind()))}
-	job.Spec.BackoffLimit = ptr.To(b.Policy().Retries())
-	job.Spec.ActiveDeadlineSeconds = ptr.To(activeDeadline(b))
+	job.Spec.BackoffLimit = new(b.Policy().Retries())
+	job.Spec.ActiveDeadlineSeconds = new(activeDeadline(b))
 
 	pod := &job.Spec.Template.Spec
 	pod.InitContainers[0].Image = i.agent
@@ -127,7 +127,7 @@ func (i images) cleanupJob(b backupv1.Backup, limit time.Duration) (*batchv1.Job
 	if err != nil {
 		return nil, err
 	}
-	job.Spec.ActiveDeadlineSeconds = ptr.To(int64(max(limit, time.Second).Seconds()))
+	job.Spec.ActiveDeadlineSeconds = new(int64(max(limit, time.Second).Seconds()))
 	purge := &job.Spec.Template.Spec.Containers[0]
 	purge.Image = i.agent
 	purge.Args = append(purge.Args, placeFlags(b)...)
@@ -210,11 +210,12 @@ func credentialsOf(b backupv1.Backup) (secret, usernameKey, passwordKey string) 
 }
 
 // flags takes pairs of name and value and keeps each in one argument, so that
-// no value can be taken for a flag.
+// no value can be taken for a flag. Kubernetes expands $(NAME) in arguments; a
+// doubled dollar is a dollar.
 func flags(namesAndValues ...any) []string {
 	var list []string
 	for pair := range slices.Chunk(namesAndValues, 2) {
-		list = append(list, fmt.Sprintf("--%s=%v", pair...))
+		list = append(list, strings.ReplaceAll(fmt.Sprintf("--%s=%v", pair...), "$", "$$"))
 	}
 	return list
 }

@@ -75,55 +75,61 @@ func readyAfter(f facts, p plan, a acted) *metav1.Condition {
 }
 
 // tell puts the outcomes that are news into the status, in the order of the
-// ends, and says what an active run waits for.
+// ends, and says what an active run waits for. Each condition is set once, so
+// that a detour within a pass is no flip.
 func (f facts) tell(s *backupv1.BackupStatus) {
-	last := func() *metav1.Condition {
-		return meta.FindStatusCondition(s.Conditions, backupv1.ConditionBackupSucceeded)
-	}
-	if last() == nil {
-		set(f, s, noRunYet(backupv1.ConditionBackupSucceeded))
-		set(f, s, noRunYet(backupv1.ConditionPruned))
-	}
+	verdict := find(s, backupv1.ConditionBackupSucceeded)
+	prunes := find(s, backupv1.ConditionPruned)
 	for _, name := range f.lost {
-		set(f, s, jobDeleted(name))
+		verdict = jobDeleted(name)
 	}
 	for _, j := range f.jobs {
-		if news(f.status(), j) {
-			f.end(s, j, last())
+		if !news(f.status(), j) {
+			continue
+		}
+		// One that ended before what the status has, and is seen late, does
+		// not go in front of it.
+		if s.LastBackupTime == nil || !j.ended.Before(s.LastBackupTime.Time) {
+			verdict = outcome(f.backup, j, verdict)
+			s.LastBackupTime, s.LastResult = second(j.ended), backupv1.ResultFailed
+			if j.state == succeeded {
+				s.LastResult = backupv1.ResultSucceeded
+			}
+		}
+		if j.state == succeeded && (s.LastSuccessfulTime == nil || !j.ended.Before(s.LastSuccessfulTime.Time)) {
+			prunes = pruned(j.report)
+			s.LastSuccessfulTime, s.LastBackup = second(j.ended), lastBackup(j)
 		}
 	}
-	switch before := last(); {
+	switch {
 	case len(s.Active) == 0:
 	case f.trouble != nil:
-		set(f, s, f.trouble)
-	case isTrouble(before), before.Reason == backupv1.ReasonNoRunYet, before.Reason == backupv1.ReasonJobDeleted:
-		set(f, s, running())
+		verdict = f.trouble
+	case isTrouble(verdict), verdict.Reason == backupv1.ReasonNoRunYet, verdict.Reason == backupv1.ReasonJobDeleted:
+		verdict = running()
 	}
+	set(f, s, verdict)
+	set(f, s, prunes)
 }
 
-// end records one run that has ended. A run that ended before one that is
-// already in the status, seen late, does not go in front of it.
-func (f facts) end(s *backupv1.BackupStatus, j job, before *metav1.Condition) {
-	if s.LastBackupTime == nil || !j.ended.Before(s.LastBackupTime.Time) {
-		s.LastBackupTime = second(j.ended)
-		s.LastResult = backupv1.ResultFailed
-		if j.state == succeeded {
-			s.LastResult = backupv1.ResultSucceeded
-		}
-		set(f, s, outcome(f.backup, j, before))
+// find is the condition as it stands.
+func find(s *backupv1.BackupStatus, kind string) *metav1.Condition {
+	if c := meta.FindStatusCondition(s.Conditions, kind); c != nil {
+		return c
 	}
-	if j.state != succeeded || s.LastSuccessfulTime != nil && j.ended.Before(s.LastSuccessfulTime.Time) {
-		return
-	}
-	s.LastSuccessfulTime = second(j.ended)
-	s.LastBackup = &backupv1.LastBackup{
-		JobName: j.name, Location: j.report.result.Location, SHA256: j.report.result.SHA256,
-		StartTime: second(ptr.Deref(j.report.result.StartTime, j.started)), CompletionTime: second(ptr.Deref(j.report.result.CompletionTime, j.ended)),
+	return noRunYet(kind)
+}
+
+func lastBackup(j job) *backupv1.LastBackup {
+	r := j.report.result
+	b := &backupv1.LastBackup{
+		JobName: j.name, Location: r.Location, SHA256: r.SHA256,
+		StartTime: second(ptr.Deref(r.StartTime, j.started)), CompletionTime: second(ptr.Deref(r.CompletionTime, j.ended)),
 	}
 	if j.report.found {
-		s.LastBackup.SizeBytes = ptr.To(j.report.result.SizeBytes)
+		b.SizeBytes = &r.SizeBytes
 	}
-	set(f, s, pruned(j.report))
+	return b
 }
 
 // phaseOf sums the status up; the first that holds is taken. Pending is never

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +57,7 @@ func podTrouble(b backupv1.Backup, job string, pod *corev1.Pod) *metav1.Conditio
 			return claimNotFound(b, missing[1])
 		}
 		if c.Reason == corev1.PodReasonUnschedulable {
-			return trouble(backupv1.ReasonUnschedulable, "no node takes its Pod: "+c.Message, "kubectl -n %s describe pod %s", b.GetNamespace(), pod.Name)
+			return trouble(backupv1.ReasonUnschedulable, "no node takes its Pod: "+strings.TrimRight(c.Message, "."), "kubectl -n %s describe pod %s", b.GetNamespace(), pod.Name)
 		}
 	}
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {

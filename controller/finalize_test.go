@@ -1,0 +1,185 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+func deleteBackups(b *backupv1.BackupJob) { b.Spec.DeletionPolicy = backupv1.DeletionDelete }
+
+// doomed is a world in which an object with deletionPolicy Delete was seen and
+// is deleted two seconds later.
+func doomed(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, "2027-03-10 12:00:00", fresh(t, deleteBackups))
+	w.mustPass()
+	w.kill()
+	return w
+}
+
+// kill deletes the object at the world's time; the fake server has its own.
+func (w *world) kill() {
+	w.t.Helper()
+	w.must(w.api.Delete(w.t.Context(), w.object()))
+	w.clock.SetTime(w.object().GetDeletionTimestamp().Time)
+}
+
+func (w *world) gone() bool { return w.object().GetName() == "" }
+
+func TestRetainHasNoFinalizer(t *testing.T) {
+	w := lived(t)
+	w.mustPass()
+	if got := w.object().GetFinalizers(); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTheFinalizerFollowsThePolicy(t *testing.T) {
+	w := lived(t)
+	w.edit(func(b backupv1.Backup) { b.Policy().DeletionPolicy = backupv1.DeletionDelete })
+	w.mustPass()
+	if got := w.object().GetFinalizers(); !slices.Equal(got, []string{backupv1.FinalizerCleanup}) {
+		t.Errorf("got %v", got)
+	}
+	if got := w.writes(); got[0] != "patch BackupJob" || got[1] != "create Job" {
+		t.Errorf("got %v, want the finalizer before the first run", got)
+	}
+	w.edit(func(b backupv1.Backup) { b.Policy().DeletionPolicy = backupv1.DeletionRetain })
+	w.mustPass()
+	if got := w.object().GetFinalizers(); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestCleanUpEndsRunsThenRemovesTheBackupsThenLetsGo(t *testing.T) {
+	w := lived(t, deleteBackups)
+	w.mustPass()
+	run := w.only().Name
+	w.kill()
+	w.mustPass()
+	if s := w.status(); w.only().DeletionTimestamp == nil || s.Phase != backupv1.PhaseTerminating || s.NextScheduleTime != nil {
+		t.Fatalf("got %+v, want the run to be ended first", s)
+	}
+	w.mustPass()
+	if got := w.only().Name; got != run {
+		t.Fatalf("got %s, want nothing new while the run's Pods are there", got)
+	}
+	w.collect()
+	if got := w.mustPass(); got.RequeueAfter != cleanupRetry {
+		t.Errorf("got %v", got)
+	}
+	job := w.only()
+	if job.Name != cleanupName(w.object()) || job.Spec.Template.Spec.Containers[0].Args[0] != "purge" || len(job.OwnerReferences) != 0 {
+		t.Fatalf("got %+v, want the clean-up", job)
+	}
+	w.mustPass()
+	if len(w.writes()) != 0 || w.gone() {
+		t.Errorf("got %v, want it to wait", w.writes())
+	}
+	w.finish(job, batchv1.JobComplete, "{}")
+	w.mustPass()
+	if !w.gone() || !strings.HasPrefix(w.events[len(w.events)-1], "Normal CleanupSucceeded") {
+		t.Errorf("got %v, want it gone", w.events)
+	}
+}
+
+func TestTheObjectGoesInTimeWhateverHappens(t *testing.T) {
+	jobs := schema.GroupResource{Group: "batch", Resource: "jobs"}
+	terminating := apierrors.NewForbidden(jobs, "x", errors.New("the namespace is being terminated"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	refuse := func(err error) func(*world) {
+		return func(w *world) {
+			w.refuse = func(call string, _ client.Object) error {
+				if call == "create Job" {
+					return err
+				}
+				return nil
+			}
+		}
+	}
+	cases := map[string]struct {
+		change func(*world)
+		after  time.Duration // how long after the deletion it is gone
+		event  string
+	}{
+		"the clean-up's Pod never starts": {func(*world) {}, 10 * time.Minute, "Normal CleanupTimedOut"},
+		"the clean-up's Job is refused": {
+			refuse(apierrors.NewForbidden(jobs, "x", errors.New("quota"))), 10 * time.Minute, "Normal CleanupTimedOut",
+		},
+		"the namespace is being deleted": {refuse(terminating), 0, ""},
+		"an annotation gives it up": {
+			func(w *world) {
+				w.edit(func(b backupv1.Backup) { b.SetAnnotations(map[string]string{backupv1.AnnotationSkipCleanup: "true"}) })
+			}, 0, "Normal CleanupSkipped",
+		},
+		"the policy is Retain meanwhile": {
+			func(w *world) {
+				w.edit(func(b backupv1.Backup) { b.Policy().DeletionPolicy = backupv1.DeletionRetain })
+			}, 0, "Normal CleanupSkipped",
+		},
+		"the clean-up fails": {
+			func(w *world) {
+				w.mustPass()
+				w.finish(w.only(), batchv1.JobFailed, "{}")
+			}, 0, "Normal CleanupFailed",
+		},
+		"a stranger's Job has the clean-up's name": {
+			func(w *world) {
+				w.must(w.api.Create(w.t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: cleanupName(w.object())}}))
+			}, 10 * time.Minute, "Normal CleanupTimedOut",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := doomed(t)
+			start := w.clock.Now()
+			tc.change(w)
+			for w.clock.Now().Sub(start) <= time.Hour {
+				result := w.mustPass()
+				if w.gone() {
+					break
+				}
+				w.clock.SetTime(w.clock.Now().Add(result.RequeueAfter))
+			}
+			if got := w.clock.Now().Sub(start); got != tc.after || !w.gone() {
+				t.Errorf("got %v, gone %v, want %v", got, w.gone(), tc.after)
+			}
+			last := append([]string{""}, reasons(w.events)...)
+			if got := last[len(last)-1]; got != tc.event {
+				t.Errorf("got event %q, want %q", got, tc.event)
+			}
+		})
+	}
+}
+
+// A finalizer of somebody else, or a deletion of dependents first, keeps the
+// object for a while. Nothing starts meanwhile.
+func TestAnObjectThatIsBeingDeletedStartsNothing(t *testing.T) {
+	w := newWorld(t, "2027-03-10 12:00:00", fresh(t, func(b *backupv1.BackupJob) { b.Finalizers = []string{foreground} }))
+	w.mustPass()
+	w.kill()
+	w.clock.SetTime(w.clock.Now().Add(48 * time.Hour))
+	if got := w.mustPass(); got.RequeueAfter != 0 || len(w.jobs()) != 0 || w.status().Phase != backupv1.PhaseTerminating {
+		t.Errorf("got %v, %d Jobs and %s", got, len(w.jobs()), w.status().Phase)
+	}
+	w.mustPass()
+	if diff := cmp.Diff([]string(nil), w.writes()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
