@@ -54,9 +54,15 @@ func scalar(token json.Token) (*yaml.Node, error) {
 	switch value := token.(type) {
 	case json.Number:
 		node.Value = value.String()
-	case string, bool, nil:
+	case string:
 		// Encode knows which texts need quotes so as to stay texts, also for
-		// readers of YAML 1.1.
+		// readers of YAML 1.1. The sign of a merge is the one that it misses.
+		if value == "<<" {
+			node.Tag, node.Value, node.Style = "!!str", value, yaml.DoubleQuotedStyle
+			return node, nil
+		}
+		return node, node.Encode(value)
+	case bool, nil:
 		return node, node.Encode(value)
 	default:
 		return nil, fmt.Errorf("%v is no JSON value", token)
