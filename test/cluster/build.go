@@ -29,6 +29,9 @@ func newBuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if reason := cluster.CanRunNode(); reason != nil {
+				cmd.PrintErrf("Only what the control plane needs is built: %v.\n", reason)
+			}
 			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "All %d programs and %d images are there, in %s.\n",
 				len(parts.Programs), len(parts.Images), filepath.Dir(parts.Folders[0]))
 			return err

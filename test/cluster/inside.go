@@ -65,6 +65,12 @@ func newRunCommand() *cobra.Command {
 	return cmd
 }
 
+// exitCode is what a command inside the cluster ended with, and what this
+// command ends with too.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("the command ended with exit code %d", int(c)) }
+
 // inside runs a command like exec does, but comes back.
 func inside(ctx context.Context, c cluster.Cluster, args []string) error {
 	self, err := os.Executable()
@@ -75,7 +81,11 @@ func inside(ctx context.Context, c cluster.Cluster, args []string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = endGrace
-	return cmd.Run()
+	err = cmd.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return exitCode(exit.ExitCode())
+	}
+	return err
 }
 
 func newStatusCommand() *cobra.Command {

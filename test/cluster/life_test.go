@@ -123,11 +123,12 @@ func lookAtMachine(t *testing.T, name string) machine {
 	return machine{
 		// A process that waits for its parent to notice its end holds nothing.
 		Processes: shell(`ps -eo stat=,args= | grep -v '^Z' | grep -E "name=` + name + `( |$)|clusters/` + name + `/|backupjob-operator/` + name + `/" | grep -v grep || true`),
-		Mounts:    shell(`cut -d' ' -f2,3 /proc/self/mounts | sort`),
-		Cgroups:   shell(`find /sys/fs/cgroup -maxdepth 3 -type d \( -name 'backupjob-` + name + `' -o -name k8s.io -o -name kubepods \) | grep -v '/backupjob-[^/]*/' | sort`),
-		Links:     shell(`ls /sys/class/net | sort`),
-		Folders:   shell(`ls -d /run/netns/backupjob-` + name + ` /run/backupjob-operator/` + name + ` /usr/libexec/kubernetes 2>/dev/null || true`),
-		Settings:  shell(`cd /proc/sys && head -n 1 vm/overcommit_memory vm/panic_on_oom kernel/panic kernel/panic_on_oops net/ipv4/ip_forward`),
+		// Other clusters may come and go meanwhile.
+		Mounts:   shell(`cut -d' ' -f2,3 /proc/self/mounts | grep -v '^/run/netns ' | grep -v '^/run/netns/backupjob-' | sort`),
+		Cgroups:  shell(`find /sys/fs/cgroup -maxdepth 3 -type d \( -name 'backupjob-` + name + `' -o -name k8s.io -o -name kubepods \) | grep -v '/backupjob-[^/]*/' | sort`),
+		Links:    shell(`ls /sys/class/net | sort`),
+		Folders:  shell(`ls -d /run/netns/backupjob-` + name + ` /run/backupjob-operator/` + name + ` /usr/libexec/kubernetes 2>/dev/null || true`),
+		Settings: shell(`cd /proc/sys && head -n 1 vm/overcommit_memory vm/panic_on_oom kernel/panic kernel/panic_on_oops net/ipv4/ip_forward`),
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -29,11 +28,10 @@ func main() {
 	if err == nil {
 		return
 	}
-	// A command that ran inside has said itself what went wrong.
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
-		os.Exit(exit.ExitCode())
-	}
 	fmt.Fprintf(os.Stderr, "cluster: %v\n", err)
+	if code := exitCode(0); errors.As(err, &code) {
+		os.Exit(int(code))
+	}
 	os.Exit(1)
 }
 

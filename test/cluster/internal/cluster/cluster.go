@@ -99,7 +99,6 @@ func (c Cluster) Exec(args []string) error {
 		"PATH":               path,
 		"KUBECONFIG":         c.Kubeconfig(),
 		"KUBEBUILDER_ASSETS": filepath.Dir(config.Programs["kube-apiserver"]),
-		"BACKUPJOB_CLUSTER":  c.Name,
 	} {
 		if err := os.Setenv(name, value); err != nil {
 			return err

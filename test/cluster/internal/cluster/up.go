@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -92,11 +91,16 @@ func (c Cluster) bringUp(ctx context.Context, parts Parts) error {
 	if err := c.prepare(ctx, config); err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
-	exited, err := c.startKeeper()
+	keeper, ended, err := c.startKeeper()
 	if err != nil {
 		return err
 	}
-	return c.await(ctx, exited)
+	if err := c.await(ctx, ended); err != nil {
+		// It may be too young to hold its lock, by which others would find it.
+		_ = keeper.Signal(syscall.SIGTERM)
+		return errors.Join(err, <-ended)
+	}
+	return nil
 }
 
 func newConfig(ctx context.Context, parts Parts) (Config, error) {
@@ -170,30 +174,34 @@ func (c Cluster) prepareMachine(ctx context.Context) error {
 }
 
 // startKeeper starts the outermost background process in a session of its own,
-// so that no terminal reaches it.
-func (c Cluster) startKeeper() (exited <-chan error, err error) {
+// so that no terminal reaches it. The channel holds its result and is closed
+// when it has ended.
+func (c Cluster) startKeeper() (*os.Process, <-chan error, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	file, err := openLog(c.log("supervisor"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cmd := exec.Command(self, KeepCommand, "--name="+c.Name)
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := errors.Join(cmd.Start(), file.Close()); err != nil {
-		return nil, fmt.Errorf("start the background process: %w", err)
+		return nil, nil, fmt.Errorf("start the background process: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	return ended, nil
+	go func() {
+		defer close(ended)
+		ended <- cmd.Wait()
+	}()
+	return cmd.Process, ended, nil
 }
 
 // await returns when the cluster is ready and tells what is done meanwhile.
-func (c Cluster) await(ctx context.Context, exited <-chan error) error {
+func (c Cluster) await(ctx context.Context, ended <-chan error) error {
 	told := map[string]bool{}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -201,7 +209,7 @@ func (c Cluster) await(ctx context.Context, exited <-chan error) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-exited:
+		case err := <-ended:
 			return fmt.Errorf("the background process ended (%w):\n%s", err, tailOf(c.log("supervisor")))
 		case <-tick.C:
 		}
@@ -230,6 +238,6 @@ func (c Cluster) tell(status Status, told map[string]bool) {
 	}
 	slices.SortFunc(fresh, func(a, b string) int { return int(status.Reached[a] - status.Reached[b]) })
 	for _, name := range fresh {
-		c.Out.Printf("  %-24s ready after %4.1fs", strings.TrimSpace(name), status.Reached[name].Seconds())
+		c.Out.Printf("  %-24s ready after %4.1fs", name, status.Reached[name].Seconds())
 	}
 }

@@ -20,7 +20,6 @@ import (
 // runc is compiled with, and the database that goes into the images.
 var debianPackages = []string{
 	"ca-certificates",
-	"conntrack",
 	"containernetworking-plugins",
 	"gcc",
 	"iproute2",
