@@ -86,7 +86,7 @@ func checkAccepted(t *testing.T, d *door, request *admissionv1.AdmissionRequest,
 	}
 	delete(decisions[0], "duration")
 	want := map[string]any{
-		"logger": "admission", "level": 0.0, "msg": "Decided", "uid": string(request.UID), "user": "jane",
+		"logger": "admission", "level": 0.0, "msg": "Decided", "uid": string(request.UID), "user": "developer",
 		"groups": []any{"shop", "system:authenticated"}, "operation": "CREATE", "kind": request.Kind.Kind, "version": request.Kind.Version,
 		"namespace": "shop", "name": "nightly", "dryRun": true, "allowed": true, "reason": "Valid",
 		"faults": []any{}, "warnings": []any{response.Warnings[0]},

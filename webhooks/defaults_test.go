@@ -84,7 +84,7 @@ var pieces = map[string]map[string][]string{
 func TestDefaultingItsOwnOutputChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test that can be repeated
 	for manifest, parts := range pieces {
-		for range 150 {
+		for range 80 {
 			raw := object(t, manifest)
 			for name, values := range parts {
 				at := "spec: {" + name + ": "

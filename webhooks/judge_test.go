@@ -6,6 +6,7 @@ package webhooks
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -205,4 +206,24 @@ func TestAKeyOfAnyLengthIsCutWhereItIsShown(t *testing.T) {
 	if text := v.Faults[0].String(); len([]rune(text)) > maxMessage {
 		t.Errorf("got %d characters: %s", len(text), text)
 	}
+}
+
+func TestManyAreJudgedAtATime(t *testing.T) {
+	j := newJudge(t)
+	raws, want := make([][]byte, len(messageCases)), make([]string, len(messageCases))
+	for i, c := range messageCases {
+		raws[i] = object(t, c.manifest, c.write)
+		want[i] = told(judged(t, raws[i], nil))
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i, raw := range raws {
+				if v, err := j.Judge(t.Context(), raw, nil); err != nil || told(v) != want[i] {
+					t.Errorf("%s: got another verdict beside others, or %v", messageCases[i].name, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -69,8 +69,8 @@ func checker(t *testing.T, mode ReferenceMode, r *rights) *references {
 	return &references{mode: mode, reviewer: r, timeout: time.Minute, metrics: m}
 }
 
-var jane = authenticationv1.UserInfo{
-	Username: "jane", UID: "u1", Groups: []string{"shop", "system:authenticated"},
+var developer = authenticationv1.UserInfo{
+	Username: "developer", UID: "u1", Groups: []string{"shop", "system:authenticated"},
 	Extra: map[string]authenticationv1.ExtraValue{"example.com/tenant": {"a", "b"}},
 }
 
@@ -116,7 +116,7 @@ func TestWhatIsAskedForWhichWrite(t *testing.T) {
 			r := &rights{has: []string{"get secrets/nightly-credentials", "get secrets/a", "get secrets/b", "get secrets/c", "create pods"}}
 			v := judged(t, object(t, c.manifest, c.new), old)
 			before := told(v)
-			checker(t, ReferencesEnforce, r).check(t.Context(), v, jane, "shop")
+			checker(t, ReferencesEnforce, r).check(t.Context(), v, developer, "shop")
 			if diff := cmp.Diff(c.want, r.questions()); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
@@ -129,9 +129,9 @@ func TestWhatIsAskedForWhichWrite(t *testing.T) {
 
 func TestTheUserIsAskedForAsTheyAre(t *testing.T) {
 	r := &rights{}
-	checker(t, ReferencesEnforce, r).check(t.Context(), judged(t, object(t, jobV1), nil), jane, "shop")
+	checker(t, ReferencesEnforce, r).check(t.Context(), judged(t, object(t, jobV1), nil), developer, "shop")
 	want := authorizationv1.SubjectAccessReviewSpec{
-		User: "jane", UID: "u1", Groups: []string{"shop", "system:authenticated"},
+		User: "developer", UID: "u1", Groups: []string{"shop", "system:authenticated"},
 		Extra: map[string]authorizationv1.ExtraValue{"example.com/tenant": {"a", "b"}},
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: "shop", Verb: "get", Version: "v1", Resource: "secrets", Name: "nightly-credentials",
@@ -150,27 +150,27 @@ func TestWhatAUserMayNotDoIsToldInTheirVersion(t *testing.T) {
 		want            string
 	}{
 		"enforced in v1": {jobV1, `{spec: {source: {tls: {mode: VerifyCA, caSecretRef: {name: nightly-credentials}}}, podTemplate: {image: x}, storage: {persistentVolumeClaim: {claimName: c, subPath: s}}}}`, ReferencesEnforce, &rights{},
-			`spec.source.credentialsSecretRef.name: Forbidden: user 'jane' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to
-spec.source.tls.caSecretRef.name: Forbidden: user 'jane' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to
-spec.storage.persistentVolumeClaim.claimName: Forbidden: user 'jane' has no right to 'create' pods in namespace 'shop'; ask for it, or use what you have a right to
-spec.storage.persistentVolumeClaim.subPath: Forbidden: user 'jane' has no right to 'create' pods in namespace 'shop'; ask for it, or use what you have a right to
-spec.podTemplate: Forbidden: user 'jane' has no right to 'create' pods in namespace 'shop'; ask for it, or use what you have a right to`},
+			`spec.source.credentialsSecretRef.name: Forbidden: user 'developer' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to
+spec.source.tls.caSecretRef.name: Forbidden: user 'developer' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to
+spec.storage.persistentVolumeClaim.claimName: Forbidden: user 'developer' has no right to 'create' pods in namespace 'shop'; ask for it, or use what you have a right to
+spec.storage.persistentVolumeClaim.subPath: Forbidden: user 'developer' has no right to 'create' pods in namespace 'shop'; ask for it, or use what you have a right to
+spec.podTemplate: Forbidden: user 'developer' has no right to 'create' pods in namespace 'shop'; ask for it, or use what you have a right to`},
 		"enforced in v1alpha1, among other faults": {mysqlAlpha, `{spec: {retentionDays: 0, storageClaim: x, backupSchedule: abc}}`, ReferencesEnforce, &rights{has: []string{"create pods"}},
 			`spec.backupSchedule: Invalid value: "abc": must have five fields (minute, hour, day of month, month, day of week) such as '0 2 * * *'; found 1 field
-spec.secretRef: Forbidden: user 'jane' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to
+spec.secretRef: Forbidden: user 'developer' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to
 spec.retentionDays: Invalid value: 0: must be 1 to 3650`},
 		"warned": {jobAlpha, `{}`, ReferencesWarn, &rights{},
-			`Warning: spec.secretRef: user 'jane' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to`},
+			`Warning: spec.secretRef: user 'developer' has no right to 'get' the Secret 'nightly-credentials' in namespace 'shop'; ask for it, or use what you have a right to`},
 		"off": {jobAlpha, `{}`, ReferencesOff, &rights{}, ""},
 		"the API server does not answer": {jobAlpha, `{}`, ReferencesEnforce, &rights{fails: true},
-			`spec.secretRef: Internal error: whether user 'jane' has the right to 'get' the Secret 'nightly-credentials' in namespace 'shop' could not be found out in time; try again`},
+			`spec.secretRef: Internal error: whether user 'developer' has the right to 'get' the Secret 'nightly-credentials' in namespace 'shop' could not be found out in time; try again`},
 		"one fault per field": {jobV1, `{spec: {podTemplate: 5}}`, ReferencesEnforce, &rights{has: []string{"get secrets/nightly-credentials"}},
 			`spec.podTemplate: Invalid value: 5: must hold fields, each written as 'name: value'`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := judged(t, object(t, c.manifest, c.write), nil)
-			checker(t, c.mode, c.rights).check(t.Context(), v, jane, "shop")
+			checker(t, c.mode, c.rights).check(t.Context(), v, developer, "shop")
 			if diff := cmp.Diff(c.want, told(v)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -182,7 +182,7 @@ func TestAnAnswerThatDoesNotComeIsNotWaitedForForever(t *testing.T) {
 	c := checker(t, ReferencesEnforce, &rights{hangs: true})
 	c.timeout = 20 * time.Millisecond
 	v := judged(t, object(t, jobV1), nil)
-	c.check(t.Context(), v, jane, "shop")
+	c.check(t.Context(), v, developer, "shop")
 	if v.Allowed() || !errors.Is(v.unanswered, context.DeadlineExceeded) {
 		t.Errorf("got %s, %v", told(v), v.unanswered)
 	}

@@ -255,7 +255,7 @@ func TestOnlyAllowedClientsMayAskForAdmission(t *testing.T) {
 	}{
 		"the API server":          {ca.client(t, "apiserver", x509.ExtKeyUsageClientAuth), http.StatusOK, `"allowed":true`},
 		"nobody":                  {nil, http.StatusForbidden, "a client certificate is needed"},
-		"somebody else":           {ca.client(t, "mallory", x509.ExtKeyUsageClientAuth), http.StatusForbidden, "not allowed"},
+		"somebody else":           {ca.client(t, "stranger", x509.ExtKeyUsageClientAuth), http.StatusForbidden, "not allowed"},
 		"another CA's API server": {other.client(t, "apiserver", x509.ExtKeyUsageClientAuth), http.StatusForbidden, "not trusted"},
 		"a server's certificate":  {ca.client(t, "apiserver", x509.ExtKeyUsageServerAuth), http.StatusForbidden, "not trusted"},
 	} {

@@ -237,7 +237,7 @@ func writeOf(t *testing.T, raw, old []byte) *admissionv1.AdmissionRequest {
 	_, version, _ := strings.Cut(o.APIVersion, "/")
 	request := &admissionv1.AdmissionRequest{
 		UID: types.UID("r-" + t.Name()), Kind: metav1.GroupVersionKind{Group: "backup.example.com", Version: version, Kind: o.Kind},
-		Namespace: o.Namespace, Name: o.Name, Operation: admissionv1.Create, UserInfo: jane, Object: runtime.RawExtension{Raw: raw},
+		Namespace: o.Namespace, Name: o.Name, Operation: admissionv1.Create, UserInfo: developer, Object: runtime.RawExtension{Raw: raw},
 	}
 	if old != nil {
 		request.Operation, request.OldObject.Raw = admissionv1.Update, old
