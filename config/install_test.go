@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,31 +17,30 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
 
-const namespaceLine = "namespace: backupjob-system"
-
 func TestOneLineChangesTheNamespace(t *testing.T) {
-	m := renderChanged(t, namespaceLine, "namespace: elsewhere")
+	m := renderChanged(t, "namespace: elsewhere")
 	checkReferences(t, m, "elsewhere", "")
 	named[*corev1.Namespace](t, m, "elsewhere")
 }
 
 func TestOneLineAddsANamePrefix(t *testing.T) {
-	m := renderChanged(t, namespaceLine, namespaceLine+"\nnamePrefix: team-a-")
+	m := renderChanged(t, namespaceLine+"\nnamePrefix: team-a-")
 	checkReferences(t, m, ourNamespace, "team-a-")
 }
 
 func TestNamespaceAndPrefixTogether(t *testing.T) {
-	m := renderChanged(t, namespaceLine, "namespace: elsewhere\nnamePrefix: team-a-")
+	m := renderChanged(t, "namespace: elsewhere\nnamePrefix: team-a-")
 	checkReferences(t, m, "elsewhere", "team-a-")
 }
 
 func TestTheAgentFollowsTheOperatorsImage(t *testing.T) {
-	m := renderChanged(t, namespaceLine, namespaceLine+`
+	m := renderChanged(t, namespaceLine+`
 images:
 - name: backup.example.com/backupjob-operator
   newName: mirror.example.com/backups/operator
@@ -60,15 +60,8 @@ images:
 // checkReferences follows everything that names something else.
 func checkReferences(t *testing.T, m manifests, namespace, prefix string) {
 	t.Helper()
-	for _, object := range m {
-		if object.GetNamespace() != "" && object.GetNamespace() != namespace {
-			t.Errorf("%T %s is in namespace %s", object, object.GetName(), object.GetNamespace())
-		}
-		want := namespace + "/" + prefix + "backupjob-webhook-tls"
-		if got, ok := object.GetAnnotations()["cert-manager.io/inject-ca-from"]; ok != wantsInjection(object) || ok && got != want {
-			t.Errorf("%T %s is injected from %q, want %q", object, object.GetName(), got, want)
-		}
-	}
+	checkInjection(t, m, namespace, namespace+"/"+prefix+"backupjob-webhook-tls")
+	checkBindings(t, m)
 	service := named[*corev1.Service](t, m, prefix+"backupjob-webhook")
 	certificate := named[*certmanagerv1.Certificate](t, m, prefix+"backupjob-webhook-tls")
 	if diff := cmp.Diff([]string{service.Name + "." + namespace + ".svc"}, certificate.Spec.DNSNames); diff != "" {
@@ -78,21 +71,46 @@ func checkReferences(t *testing.T, m manifests, namespace, prefix string) {
 		named[*certmanagerv1.Issuer](t, m, certificate.Spec.IssuerRef.Name)
 	}
 	for _, called := range calledServices(m) {
-		if called[0] != namespace || called[1] != service.Name {
+		if called != [2]string{namespace, service.Name} {
 			t.Errorf("the API server calls %v, want %s/%s", called, namespace, service.Name)
 		}
 	}
 	for _, deployment := range all[*appsv1.Deployment](m) {
 		named[*corev1.ServiceAccount](t, m, deployment.Spec.Template.Spec.ServiceAccountName)
-		if !strings.HasPrefix(deployment.Spec.Template.Spec.PriorityClassName, prefix) {
-			t.Errorf("%s has the priority class %s", deployment.Name, deployment.Spec.Template.Spec.PriorityClassName)
+		named[*schedulingv1.PriorityClass](t, m, deployment.Spec.Template.Spec.PriorityClassName)
+	}
+}
+
+func checkInjection(t *testing.T, m manifests, namespace, certificate string) {
+	t.Helper()
+	for _, object := range m {
+		if object.GetNamespace() != "" && object.GetNamespace() != namespace {
+			t.Errorf("%T %s is in namespace %s", object, object.GetName(), object.GetNamespace())
+		}
+		want := ""
+		if wantsInjection(object) {
+			want = certificate
+		}
+		if got := object.GetAnnotations()["cert-manager.io/inject-ca-from"]; got != want {
+			t.Errorf("%T %s is injected from %q, want %q", object, object.GetName(), got, want)
 		}
 	}
+}
+
+func checkBindings(t *testing.T, m manifests) {
+	t.Helper()
+	subjects := map[string]rbacv1.Subject{}
 	for _, binding := range all[*rbacv1.ClusterRoleBinding](m) {
 		named[*rbacv1.ClusterRole](t, m, binding.RoleRef.Name)
-		account := named[*corev1.ServiceAccount](t, m, binding.Subjects[0].Name)
-		if binding.Subjects[0].Namespace != account.Namespace {
-			t.Errorf("%s binds an account of namespace %s", binding.Name, binding.Subjects[0].Namespace)
+		subjects[binding.Name] = binding.Subjects[0]
+	}
+	for _, binding := range all[*rbacv1.RoleBinding](m) {
+		named[*rbacv1.Role](t, m, binding.RoleRef.Name)
+		subjects[binding.Name] = binding.Subjects[0]
+	}
+	for name, subject := range subjects {
+		if account := named[*corev1.ServiceAccount](t, m, subject.Name); account.Namespace != subject.Namespace {
+			t.Errorf("%s binds an account of namespace %s", name, subject.Namespace)
 		}
 	}
 }
@@ -167,7 +185,7 @@ func namedFiles(t *testing.T, kustomization []byte) []string {
 	if err := yaml.Unmarshal(kustomization, &content); err != nil {
 		t.Fatal(err)
 	}
-	files := append(content.Resources, content.Configurations...)
+	files := slices.Concat(content.Resources, content.Configurations)
 	for _, list := range [][]struct{ Path string }{content.Patches, content.Replacements} {
 		for _, item := range list {
 			files = append(files, item.Path)

@@ -4,6 +4,7 @@
 package config_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,25 +62,27 @@ func TestDeploymentsStayAvailable(t *testing.T) {
 	m := render(t, "default")
 	for _, deployment := range all[*appsv1.Deployment](m) {
 		t.Run(deployment.Name, func(t *testing.T) {
-			spec := deployment.Spec
-			if *spec.Replicas != 2 {
-				t.Errorf("%d replicas, want 2", *spec.Replicas)
-			}
-			rolling := spec.Strategy.RollingUpdate
-			if rolling == nil || rolling.MaxUnavailable.String() != "0" || rolling.MaxSurge.String() != "1" {
-				t.Errorf("strategy %v, want one Pod more and none less", spec.Strategy)
-			}
-			if len(spec.Template.Spec.TopologySpreadConstraints) == 0 {
-				t.Error("both replicas may land on one node")
-			}
-			budget := named[*policyv1.PodDisruptionBudget](t, m, deployment.Name)
-			if !selects(t, budget.Spec.Selector, spec.Template.Labels) || budget.Spec.MaxUnavailable.String() != "1" {
-				t.Errorf("the disruption budget %v does not keep one replica", budget.Spec)
-			}
-			for _, container := range spec.Template.Spec.Containers {
+			checkAvailability(t, deployment.Spec, named[*policyv1.PodDisruptionBudget](t, m, deployment.Name).Spec)
+			for _, container := range deployment.Spec.Template.Spec.Containers {
 				checkContainer(t, container)
 			}
 		})
+	}
+}
+
+func checkAvailability(t *testing.T, spec appsv1.DeploymentSpec, budget policyv1.PodDisruptionBudgetSpec) {
+	t.Helper()
+	if *spec.Replicas != 2 {
+		t.Errorf("%d replicas, want 2", *spec.Replicas)
+	}
+	if rolling := spec.Strategy.RollingUpdate; rolling == nil || rolling.MaxUnavailable.String() != "0" || rolling.MaxSurge.String() != "1" {
+		t.Errorf("strategy %v, want one Pod more and none less", spec.Strategy)
+	}
+	if len(spec.Template.Spec.TopologySpreadConstraints) == 0 {
+		t.Error("both replicas may land on one node")
+	}
+	if !selects(t, budget.Selector, spec.Template.Labels) || budget.MaxUnavailable.String() != "1" {
+		t.Errorf("the disruption budget %v does not keep one replica", budget)
 	}
 }
 
@@ -193,37 +196,48 @@ func TestNetworkPoliciesOpenOnlyWhatIsCalled(t *testing.T) {
 	m := render(t, "default")
 	for _, deployment := range all[*appsv1.Deployment](m) {
 		t.Run(deployment.Name, func(t *testing.T) {
-			policy := named[*networkingv1.NetworkPolicy](t, m, deployment.Name)
-			if !selects(t, &policy.Spec.PodSelector, deployment.Spec.Template.Labels) {
-				t.Error("the policy does not select the Pods")
-			}
-			both := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}
-			if diff := cmp.Diff(both, policy.Spec.PolicyTypes); diff != "" {
-				t.Errorf("policy types (-want +got):\n%s", diff)
-			}
-			open := map[string]bool{}
-			for _, rule := range policy.Spec.Ingress {
-				for _, port := range rule.Ports {
-					open[port.Port.String()] = true
-				}
-			}
-			container := deployment.Spec.Template.Spec.Containers[0]
-			declared := map[string]bool{}
-			for _, port := range container.Ports {
-				declared[port.Name] = true
-			}
-			if diff := cmp.Diff(declared, open); diff != "" {
-				t.Errorf("ports of the container and open ones (-declared +open):\n%s", diff)
-			}
-			var out []string
-			for _, rule := range policy.Spec.Egress {
-				for _, port := range rule.Ports {
-					out = append(out, string(*port.Protocol)+" "+port.Port.String())
-				}
-			}
-			if diff := cmp.Diff([]string{"UDP 53", "TCP 53", "TCP 443", "TCP 6443"}, out); diff != "" {
-				t.Errorf("ways out (-want +got):\n%s", diff)
-			}
+			checkPolicy(t, named[*networkingv1.NetworkPolicy](t, m, deployment.Name).Spec, deployment.Spec.Template)
 		})
 	}
+}
+
+func checkPolicy(t *testing.T, policy networkingv1.NetworkPolicySpec, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	if !selects(t, &policy.PodSelector, pod.Labels) {
+		t.Error("the policy does not select the Pods")
+	}
+	both := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}
+	if diff := cmp.Diff(both, policy.PolicyTypes); diff != "" {
+		t.Errorf("policy types (-want +got):\n%s", diff)
+	}
+	var declared []string
+	for _, port := range pod.Spec.Containers[0].Ports {
+		declared = append(declared, string(port.Protocol)+" "+port.Name)
+	}
+	in, out := waysThrough(policy)
+	slices.Sort(declared)
+	slices.Sort(in)
+	if diff := cmp.Diff(declared, in); diff != "" {
+		t.Errorf("ports of the container and open ones (-declared +open):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"UDP 53", "TCP 53", "TCP 443", "TCP 6443"}, out); diff != "" {
+		t.Errorf("ways out (-want +got):\n%s", diff)
+	}
+}
+
+// waysThrough lists protocol and port of what a policy lets in and out.
+func waysThrough(policy networkingv1.NetworkPolicySpec) (in, out []string) {
+	list := func(ports []networkingv1.NetworkPolicyPort) (all []string) {
+		for _, port := range ports {
+			all = append(all, string(*port.Protocol)+" "+port.Port.String())
+		}
+		return all
+	}
+	for _, rule := range policy.Ingress {
+		in = append(in, list(rule.Ports)...)
+	}
+	for _, rule := range policy.Egress {
+		out = append(out, list(rule.Ports)...)
+	}
+	return in, out
 }

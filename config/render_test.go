@@ -44,9 +44,12 @@ func render(t *testing.T, folder string) manifests {
 	return decode(t, kustomize(t, folder))
 }
 
-// renderChanged renders config/default after a text in its kustomization was
-// replaced, in a copy of config/.
-func renderChanged(t *testing.T, old, replacement string) manifests {
+// namespaceLine is the line of config/default that says where to install.
+const namespaceLine = "namespace: backupjob-system"
+
+// renderChanged renders config/default with other lines instead of
+// namespaceLine, in a copy of config/.
+func renderChanged(t *testing.T, replacement string) manifests {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS(".")); err != nil {
@@ -57,10 +60,10 @@ func renderChanged(t *testing.T, old, replacement string) manifests {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(string(text), old) != 1 {
-		t.Fatalf("default/kustomization.yaml holds %q %d times, want once", old, strings.Count(string(text), old))
+	if n := strings.Count(string(text), namespaceLine); n != 1 {
+		t.Fatalf("default/kustomization.yaml holds %q %d times, want once", namespaceLine, n)
 	}
-	changed := strings.Replace(string(text), old, replacement, 1)
+	changed := strings.Replace(string(text), namespaceLine, replacement, 1)
 	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -55,21 +55,35 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%s does not hold the old manifest exactly as it stood", tc.file)
 			}
 			m := decode(t, data)
-			if len(m) != 3 {
-				t.Fatalf("%d documents, want the object, its Secret and its claim", len(m))
+			want := []string{
+				"backup.example.com/" + tc.version + " " + tc.kind + " " + tc.name,
+				"v1 Secret " + tc.secret, "v1 PersistentVolumeClaim " + tc.claim,
 			}
-			kind := m[0].GetObjectKind().GroupVersionKind()
-			got := []string{kind.Group, kind.Version, kind.Kind, m[0].GetName()}
-			if diff := cmp.Diff([]string{"backup.example.com", tc.version, tc.kind, tc.name}, got); diff != "" {
-				t.Errorf("object (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, contents(m)); diff != "" {
+				t.Errorf("the object, its Secret and its claim (-want +got):\n%s", diff)
 			}
-			secret := named[*corev1.Secret](t, m, tc.secret)
-			if !strings.Contains(secret.StringData["password"], "example") || !strings.Contains(secret.StringData["username"], "example") {
-				t.Error("the credentials do not say that they are an example")
-			}
-			named[*corev1.PersistentVolumeClaim](t, m, tc.claim)
+			checkCredentials(t, named[*corev1.Secret](t, m, tc.secret).StringData)
 		})
 	}
+}
+
+func checkCredentials(t *testing.T, credentials map[string]string) {
+	t.Helper()
+	for _, key := range []string{"username", "password"} {
+		if !strings.Contains(credentials[key], "example") {
+			t.Errorf("the %s does not say that it is an example", key)
+		}
+	}
+}
+
+// contents lists version, kind and name of each object.
+func contents(m manifests) []string {
+	var list []string
+	for _, object := range m {
+		kind := object.GetObjectKind().GroupVersionKind()
+		list = append(list, kind.GroupVersion().String()+" "+kind.Kind+" "+object.GetName())
+	}
+	return list
 }
 
 func TestSamplesRenderTogether(t *testing.T) {

@@ -58,51 +58,43 @@ func TestWebhooksFailClosedAndHaveNoSideEffects(t *testing.T) {
 			t.Errorf("%d webhooks that %s, want one per kind", len(list), verb)
 		}
 		for _, h := range list {
-			if h.match == nil || *h.match != admissionregistrationv1.Equivalent {
-				t.Errorf("%s: matchPolicy must be Equivalent, or a version that is not listed goes by unseen", h.name)
-			}
-			if h.failure == nil || *h.failure != admissionregistrationv1.Fail {
-				t.Errorf("%s: failurePolicy must be Fail", h.name)
-			}
-			if h.sideEffects == nil || *h.sideEffects != admissionregistrationv1.SideEffectClassNone {
-				t.Errorf("%s: sideEffects must be None, or dry runs are refused", h.name)
-			}
-			if h.timeout == nil || *h.timeout < 1 || *h.timeout > 10 {
-				t.Errorf("%s: timeoutSeconds must be from 1 to 10", h.name)
-			}
-			if diff := cmp.Diff([]string{"v1"}, h.reviewVersions); diff != "" {
-				t.Errorf("%s: admissionReviewVersions (-want +got):\n%s", h.name, diff)
-			}
-			if h.exempt {
-				t.Errorf("%s: a selector or a match condition would exempt objects", h.name)
-			}
+			t.Run(h.name, func(t *testing.T) { checkHook(t, h) })
 		}
+	}
+}
+
+func checkHook(t *testing.T, h hook) {
+	t.Helper()
+	if h.match == nil || *h.match != admissionregistrationv1.Equivalent {
+		t.Error("matchPolicy must be Equivalent, or a version that is not listed goes by unseen")
+	}
+	if h.failure == nil || *h.failure != admissionregistrationv1.Fail {
+		t.Error("failurePolicy must be Fail")
+	}
+	if h.sideEffects == nil || *h.sideEffects != admissionregistrationv1.SideEffectClassNone {
+		t.Error("sideEffects must be None, or dry runs are refused")
+	}
+	if h.timeout == nil || *h.timeout < 1 || *h.timeout > 10 {
+		t.Error("timeoutSeconds must be from 1 to 10")
+	}
+	if diff := cmp.Diff([]string{"v1"}, h.reviewVersions); diff != "" {
+		t.Errorf("admissionReviewVersions (-want +got):\n%s", diff)
+	}
+	if h.exempt {
+		t.Error("a selector or a match condition would exempt objects")
 	}
 }
 
 // TestWebhookRulesCoverEveryServedVersion is exact, so it also shows that no
 // rule holds a wildcard, a core kind, a subresource or a DELETE.
 func TestWebhookRulesCoverEveryServedVersion(t *testing.T) {
-	definitions, err := crd.CRDs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, definition := range definitions {
-		for _, version := range definition.Spec.Versions {
-			if version.Served {
-				want = append(want, definition.Spec.Group+"/"+version.Name+"/"+definition.Spec.Names.Plural)
-			}
-		}
-	}
-	slices.Sort(want)
+	want := servedResources(t)
 	for verb, list := range hooks(t, render(t, "default")) {
 		var got []string
 		for _, h := range list {
 			for _, rule := range h.rules {
 				got = append(got, expand(t, h.name, rule)...)
-				kind := strings.TrimSuffix(rule.Resources[0], "s")
-				if want := "/" + verb + "-" + kind; h.path != want {
+				if want := "/" + verb + "-" + strings.TrimSuffix(rule.Resources[0], "s"); h.path != want {
 					t.Errorf("%s: path %q, want %q", h.name, h.path, want)
 				}
 			}
@@ -112,6 +104,25 @@ func TestWebhookRulesCoverEveryServedVersion(t *testing.T) {
 			t.Errorf("rules of the webhooks that %s (-served +covered):\n%s", verb, diff)
 		}
 	}
+}
+
+// servedResources lists group/version/resource of what both CRDs serve.
+func servedResources(t *testing.T) []string {
+	t.Helper()
+	definitions, err := crd.CRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served []string
+	for _, definition := range definitions {
+		for _, version := range definition.Spec.Versions {
+			if version.Served {
+				served = append(served, definition.Spec.Group+"/"+version.Name+"/"+definition.Spec.Names.Plural)
+			}
+		}
+	}
+	slices.Sort(served)
+	return served
 }
 
 // expand lists what a rule matches, as group/version/resource.
@@ -148,17 +159,18 @@ func TestEveryWebhookReachesTheService(t *testing.T) {
 			}
 		}
 	}
+	wantConversion := apiextensionsv1.CustomResourceConversion{
+		Strategy: apiextensionsv1.WebhookConverter,
+		Webhook: &apiextensionsv1.WebhookConversion{
+			ConversionReviewVersions: []string{"v1"},
+			ClientConfig: &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{
+				Namespace: service.Namespace, Name: service.Name, Path: new("/convert"), Port: new(int32(443)),
+			}},
+		},
+	}
 	for _, definition := range all[*apiextensionsv1.CustomResourceDefinition](m) {
-		conversion := definition.Spec.Conversion
-		if conversion == nil || conversion.Strategy != "Webhook" {
-			t.Fatalf("%s is not converted by the webhook", definition.Name)
-		}
-		called := conversion.Webhook.ClientConfig.Service
-		if called.Name != service.Name || called.Namespace != service.Namespace || *called.Port != 443 || *called.Path != "/convert" {
-			t.Errorf("%s calls %v for its conversion", definition.Name, called)
-		}
-		if diff := cmp.Diff([]string{"v1"}, conversion.Webhook.ConversionReviewVersions); diff != "" {
-			t.Errorf("%s: conversionReviewVersions (-want +got):\n%s", definition.Name, diff)
+		if diff := cmp.Diff(&wantConversion, definition.Spec.Conversion); diff != "" {
+			t.Errorf("conversion of %s (-want +got):\n%s", definition.Name, diff)
 		}
 	}
 }

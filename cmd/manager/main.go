@@ -31,7 +31,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	command.SetOut(stdout)
 	command.SetErr(stderr)
 	if err := command.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "Error:", err)
+		_, _ = fmt.Fprintln(stderr, "Error:", err)
 		return 1
 	}
 	return 0
