@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 	"slices"
 
@@ -123,8 +122,5 @@ func (g *gate) authorize(ctx context.Context, req *admission.Request, v *Verdict
 // refusal is the answer that makes kubectl print one line per fault.
 func refusal(err *apierrors.StatusError) admission.Response {
 	status := err.Status()
-	if status.Code == 0 {
-		status.Code = http.StatusInternalServerError
-	}
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: false, Result: &status}}
 }

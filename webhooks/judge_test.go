@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
 	"example.com/backupjob-operator/conversion"
@@ -226,4 +228,12 @@ func TestManyAreJudgedAtATime(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestTheLongestMessageIsCutAtItsEnd(t *testing.T) {
+	f := Fault{Field: "spec.schedule", Value: shown(strings.Repeat("x", 500)), Message: "must " + strings.Repeat("ä", 500), Type: field.ErrorTypeInvalid}
+	text := f.String()
+	if n := utf8.RuneCountInString(text); n != maxMessage || !strings.HasSuffix(text, "ä…") || !strings.HasPrefix(text, `spec.schedule: Invalid value: "xxx`) {
+		t.Errorf("got %d characters: %s", n, text)
+	}
 }

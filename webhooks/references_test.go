@@ -164,7 +164,9 @@ spec.retentionDays: Invalid value: 0: must be 1 to 3650`},
 		"off": {jobAlpha, `{}`, ReferencesOff, &rights{}, ""},
 		"the API server does not answer": {jobAlpha, `{}`, ReferencesEnforce, &rights{fails: true},
 			`spec.secretRef: Internal error: whether user 'developer' has the right to 'get' the Secret 'nightly-credentials' in namespace 'shop' could not be found out in time; try again`},
-		"one fault per field": {jobV1, `{spec: {podTemplate: 5}}`, ReferencesEnforce, &rights{has: []string{"get secrets/nightly-credentials"}},
+		"one fault per field, the first": {jobAlpha, `{spec: {secretRef: A}}`, ReferencesEnforce, &rights{},
+			`spec.secretRef: Invalid value: "A": must be in lower case: 'a'`},
+		"no right is asked for in what is no object": {jobV1, `{spec: {podTemplate: 5}}`, ReferencesEnforce, &rights{has: []string{"get secrets/nightly-credentials"}},
 			`spec.podTemplate: Invalid value: 5: must hold fields, each written as 'name: value'`},
 	}
 	for name, c := range cases {
