@@ -30,16 +30,20 @@ func notReady(reason, message string, args ...any) *metav1.Condition {
 	return condition(backupv1.ConditionReady, metav1.ConditionFalse, reason, message, args...)
 }
 
-func scheduled() *metav1.Condition {
-	return condition(backupv1.ConditionReady, metav1.ConditionTrue, backupv1.ReasonScheduled, "Runs start by the schedule")
-}
-
-func suspended() *metav1.Condition {
-	return condition(backupv1.ConditionReady, metav1.ConditionTrue, backupv1.ReasonSuspended, "Only requested runs start, because spec.suspend is true")
+func ready(reason, message string) *metav1.Condition {
+	return condition(backupv1.ConditionReady, metav1.ConditionTrue, reason, message)
 }
 
 func invalidSchedule(why error) *metav1.Condition {
 	return notReady(backupv1.ReasonInvalidSchedule, "Cannot schedule backups: %v", why)
+}
+
+func terminating(b backupv1.Backup) *metav1.Condition {
+	if b.Policy().DeletionPolicy != backupv1.DeletionDelete {
+		return notReady(backupv1.ReasonTerminating, "The object is being deleted, its backups stay")
+	}
+	return notReady(backupv1.ReasonTerminating, "The object's backups are removed, then it goes. To keep them: kubectl -n %s annotate %s %s %s=true",
+		b.GetNamespace(), strings.ToLower(b.Kind()), b.GetName(), backupv1.AnnotationSkipCleanup)
 }
 
 func nameTaken(b backupv1.Backup, job string) *metav1.Condition {
@@ -54,12 +58,20 @@ func refusalOf(err error) *metav1.Condition {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return notReady(backupv1.ReasonNamespaceTerminating, "The namespace is being deleted, nothing can be created in it")
-	case apierrors.IsForbidden(err):
-		return notReady(backupv1.ReasonRunForbidden, "The API server refuses the run's Job: %v", err)
+	case apierrors.IsForbidden(err) && !kindUnknown(err):
+		return notReady(backupv1.ReasonRunForbidden, "The run's Job is refused until the next run or edit: %v", err)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
-		return notReady(backupv1.ReasonRunInvalid, "The API server finds the run's Job invalid: %v", err)
+		return notReady(backupv1.ReasonRunInvalid, "The run's Job is invalid until the next run or edit: %v", err)
 	}
 	return nil
+}
+
+// kindUnknown says that the server's check of owner references does not know
+// our kinds yet, as for half a minute after their CRDs were created. It has no
+// reason of its own, only these words of the admission plugin
+// OwnerReferencesPermissionEnforcement.
+func kindUnknown(err error) bool {
+	return strings.Contains(err.Error(), "cannot find RESTMapping")
 }
 
 func noRunYet(kind string) *metav1.Condition {

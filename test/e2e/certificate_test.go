@@ -8,6 +8,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -29,7 +30,7 @@ const servingCertificate = "backupjob-webhook-tls"
 type applier struct {
 	stop   context.CancelFunc
 	done   chan struct{}
-	writes int
+	writes atomic.Int64
 	errs   []error
 }
 
@@ -47,21 +48,23 @@ func startApplier(ctx context.Context, namespace string, every time.Duration) *a
 			case <-ticker.C:
 			}
 			if err := a.apply(context.WithoutCancel(ctx), namespace); err != nil {
-				a.errs = append(a.errs, fmt.Errorf("%s write %d: %w", time.Now().Format(time.TimeOnly), a.writes, err))
+				a.errs = append(a.errs, fmt.Errorf("%s write %d: %w", time.Now().Format(time.TimeOnly), a.writes.Load(), err))
 			}
-			a.writes++
+			a.writes.Add(1)
 		}
 	}()
 	return a
 }
 
 func (a *applier) apply(ctx context.Context, namespace string) error {
-	spec := map[string]any{"schedule": "0 2 * * *", "databaseHost": "db.example.com:3306", "retentionDays": int64(1 + a.writes%30)}
+	n := a.writes.Load()
+	days := 1 + n%30
+	spec := map[string]any{"schedule": "0 2 * * *", "databaseHost": "db.example.com:3306", "retentionDays": days}
 	version := "v1alpha1"
-	if a.writes%2 == 0 {
+	if n%2 == 0 {
 		version = "v1"
 		spec = map[string]any{"schedule": "0 2 * * *", "source": map[string]any{"host": "db.example.com"},
-			"retention": map[string]any{"days": int64(1 + a.writes%30)}}
+			"retention": map[string]any{"days": days}}
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": backupv1.GroupName + "/" + version, "kind": "BackupJob",
@@ -70,23 +73,34 @@ func (a *applier) apply(ctx context.Context, namespace string) error {
 	return cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("load"), client.ForceOwnership)
 }
 
+// goOn waits for n more writes.
+func (a *applier) goOn(ctx context.Context, n int64) {
+	GinkgoHelper()
+	until := a.writes.Load() + n
+	Eventually(ctx, a.writes.Load).WithTimeout(soon).Should(BeNumerically(">=", until), "writes must go on")
+}
+
 // end stops the applier; every write must have succeeded.
 func (a *applier) end() {
 	GinkgoHelper()
 	a.stop()
 	<-a.done
 	Expect(a.errs).To(BeEmpty())
-	Expect(a.writes).To(BeNumerically(">", 10))
 }
 
-// serials are those of the certificates that the webhook Pods serve, by Pod.
-func servedMatches(ctx context.Context, g Gomega) {
+// issued is the serial of the serving certificate that cert-manager issued.
+func issued(ctx context.Context, g Gomega) string {
 	var secret corev1.Secret
 	g.Expect(cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: servingCertificate}, &secret)).To(Succeed())
+	return serial(g, secret.Data[corev1.TLSCertKey])
+}
+
+// served checks that each webhook Pod answers with the certificate of that
+// serial.
+func served(ctx context.Context, g Gomega, want string) {
 	var pods corev1.PodList
 	g.Expect(cluster.List(ctx, &pods, client.InNamespace(operatorNamespace), client.MatchingLabels{"app.kubernetes.io/component": "webhook"})).To(Succeed())
 	g.Expect(pods.Items).To(HaveLen(2))
-	want := serial(g, secret.Data[corev1.TLSCertKey])
 	for _, pod := range pods.Items {
 		g.Expect(servedSerial(g, pod.Status.PodIP+":9443")).To(Equal(want), pod.Name)
 	}
@@ -98,9 +112,11 @@ var _ = Describe("Certificates", Serial, func() {
 		var certificate cmv1.Certificate
 		key := client.ObjectKey{Namespace: operatorNamespace, Name: servingCertificate}
 		Expect(cluster.Get(ctx, key, &certificate)).To(Succeed())
-		revision := *certificate.Status.Revision
+		before := issued(ctx, Default)
+		served(ctx, Default, before)
 
 		load := startApplier(ctx, ns, 50*time.Millisecond)
+		load.goOn(ctx, 20)
 		By("asking cert-manager for a renewal, as cmctl does")
 		issuing := cmv1.CertificateCondition{
 			Type: cmv1.CertificateConditionIssuing, Status: "True", Reason: "ManuallyTriggered",
@@ -114,10 +130,11 @@ var _ = Describe("Certificates", Serial, func() {
 			return cluster.Status().Update(ctx, &certificate)
 		}).WithTimeout(soon).Should(Succeed(), "cert-manager writes the status too")
 		Eventually(ctx, func(g Gomega) {
-			g.Expect(cluster.Get(ctx, key, &certificate)).To(Succeed())
-			g.Expect(*certificate.Status.Revision).To(BeNumerically(">", revision))
-			servedMatches(ctx, g)
+			now := issued(ctx, g)
+			g.Expect(now).NotTo(Equal(before))
+			served(ctx, g, now)
 		}).WithTimeout(2*time.Minute).Should(Succeed(), "both Pods must serve the renewed certificate")
+		load.goOn(ctx, 20)
 		load.end()
 	})
 })
