@@ -85,24 +85,30 @@ func TestExitCodesOfTheBuiltCommand(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			cmd := command(t, tc.args...)
-			var out, errOut strings.Builder
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(tc.stdin), &out, &errOut
-			err := cmd.Run()
-			if exited, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok || ok && !exited.Exited() {
-				t.Fatal(err)
+			stdout, stderr, code := runBuilt(t, tc.stdin, tc.args...)
+			if code != tc.want {
+				t.Errorf("got exit code %d, want %d", code, tc.want)
 			}
-			if got := cmd.ProcessState.ExitCode(); got != tc.want {
-				t.Errorf("got exit code %d, want %d", got, tc.want)
+			if !strings.Contains(stdout, tc.stdout) {
+				t.Errorf("got stdout %q, want it to hold %q", stdout, tc.stdout)
 			}
-			if !strings.Contains(out.String(), tc.stdout) {
-				t.Errorf("got stdout %q, want it to hold %q", out.String(), tc.stdout)
-			}
-			if !strings.Contains(errOut.String(), tc.stderr) || tc.stderr == "" && errOut.Len() > 0 {
-				t.Errorf("got stderr %q, want it to hold %q", errOut.String(), tc.stderr)
+			if !strings.Contains(stderr, tc.stderr) || tc.stderr == "" && stderr != "" {
+				t.Errorf("got stderr %q, want it to hold %q", stderr, tc.stderr)
 			}
 		})
 	}
+}
+
+func runBuilt(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := command(t, args...)
+	var out, errOut strings.Builder
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errOut
+	err := cmd.Run()
+	if exited, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok || ok && !exited.Exited() {
+		t.Fatal(err)
+	}
+	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
 }
 
 const old = `{"apiVersion":"backup.example.com/v1alpha1","kind":"BackupJob","metadata":{"name":"a"},

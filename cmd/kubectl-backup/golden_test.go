@@ -54,6 +54,7 @@ func TestGolden(t *testing.T) {
 		"lint-older":        {args: []string{"lint", "-f", manifests("older.yaml")}},
 		"lint-faults":       {args: []string{"lint", "-f", manifests("faults.yaml")}},
 		"lint-faults-json":  {args: []string{"lint", "-f", manifests("faults.yaml"), "-o", "json"}},
+		"lint-metadata":     {args: []string{"lint", "-f", manifests("metadata.yaml")}},
 		"lint-warned":       {args: []string{"lint", "-f", manifests("warned.yaml")}},
 		"lint-warned-json":  {args: []string{"lint", "-f", manifests("warned.yaml"), "-o", "json"}},
 		"lint-strict":       {args: []string{"lint", "-f", manifests("warned.yaml"), "--strict"}},

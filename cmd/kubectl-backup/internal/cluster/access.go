@@ -66,6 +66,7 @@ func (a *Access) Connect(warnings io.Writer) (*Connection, error) {
 	if err != nil {
 		return nil, exit.Misuse(fmt.Errorf("read the kubeconfig: %w", err))
 	}
+	config.QPS = -1 // a command asks little, and the server defends itself
 	config.WarningHandler = rest.NewWarningWriter(warnings, rest.WarningWriterOptions{Deduplicate: true})
 	return New(config, namespace)
 }

@@ -44,7 +44,8 @@ func convertDocument(d *manifest.Document, to string) (*converted, error) {
 	ours := groupOf(d) == backupv1.GroupName
 	switch {
 	case known && isServed(d.APIVersion):
-		return c, c.convert(to)
+		err := c.convert(to)
+		return c, err
 	case known && d.APIVersion == manifest.OldAPIVersion:
 		return nil, fmt.Errorf("%s:%d: apiVersion '%s' is that of the operators before this one: change this line to 'apiVersion: %s' first",
 			d.File, d.LineOf("apiVersion"), d.APIVersion, backupv1alpha1.GroupVersion)

@@ -59,7 +59,7 @@ func (w *wardrobe) collect(node *yaml.Node, path string) {
 
 // eachChild visits what a mapping or a sequence holds.
 func eachChild(node *yaml.Node, path string, visit func(key, value *yaml.Node, at string)) {
-	switch node.Kind {
+	switch node.Kind { //nolint:exhaustive // the others hold nothing
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key := node.Content[i]

@@ -61,9 +61,11 @@ func scalar(token json.Token) (*yaml.Node, error) {
 			node.Tag, node.Value, node.Style = "!!str", value, yaml.DoubleQuotedStyle
 			return node, nil
 		}
-		return node, node.Encode(value)
+		err := node.Encode(value)
+		return node, err
 	case bool, nil:
-		return node, node.Encode(value)
+		err := node.Encode(value)
+		return node, err
 	default:
 		return nil, fmt.Errorf("%v is no JSON value", token)
 	}

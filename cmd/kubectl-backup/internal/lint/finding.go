@@ -6,6 +6,7 @@ package lint
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,7 +135,11 @@ func (f *finding) checkHeader(raw []byte) []byte {
 
 func (f *finding) fault(path, value, message string) {
 	e := &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: value, Detail: message}
-	f.Errors = append(f.Errors, fault{Field: path, Value: value, Message: message, line: f.document.LineOf(path), text: e.Error()})
+	f.add(path, value, message, e.Error())
+}
+
+func (f *finding) add(path string, value any, message, text string) {
+	f.Errors = append(f.Errors, fault{Field: path, Value: value, Message: message, line: f.document.LineOf(path), text: text})
 }
 
 // take adds what the judgement found, after what the server's strict decoding
@@ -143,20 +148,27 @@ func (f *finding) take(v *webhooks.Verdict, now time.Time) {
 	for _, duplicate := range f.document.Duplicates() {
 		f.strict(duplicate.Path, "duplicate field", "all but the last are lost", duplicate.Line)
 	}
-	for _, path := range v.Unknown {
+	unknown, refused := checkMetadata(f.document.JSON)
+	for _, path := range slices.Concat(unknown, v.Unknown) {
 		f.strict(path, "unknown field", hint(v.GVK, path), f.document.LineOf(path))
 	}
+	for _, found := range refused {
+		// Where both know a fault, the judgement has the better words.
+		if !slices.ContainsFunc(v.Faults, func(known webhooks.Fault) bool { return known.Field == found.Field }) {
+			f.add(found.Field, found.BadValue, found.Detail, found.Error())
+		}
+	}
 	for _, found := range v.Faults {
-		f.Errors = append(f.Errors, fault{
-			Field: found.Field, Value: found.Value, Message: found.Message, line: f.document.LineOf(found.Field), text: found.String(),
-		})
+		f.add(found.Field, found.Value, found.Message, found.String())
 	}
 	for _, found := range v.Warnings {
 		f.Warnings = append(f.Warnings, warning{
 			Field: found.Field, Message: found.Message, line: f.document.LineOf(found.Field), text: found.String(),
 		})
 	}
-	f.tellRuns(v.Effective.Policy(), now)
+	if len(f.Errors) == 0 {
+		f.tellRuns(v.Effective.Policy(), now)
+	}
 }
 
 func (f *finding) strict(path, what, hint string, line int) {

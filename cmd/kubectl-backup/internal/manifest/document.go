@@ -56,7 +56,8 @@ func newDocument(file string, text []byte, skip int) (*Document, error) {
 	if yaml.Unmarshal(text, root) == nil && len(root.Content) == 1 {
 		d.root, d.node = root, root.Content[0]
 	}
-	return d, d.readHeader()
+	err = d.readHeader()
+	return d, err
 }
 
 func isJSON(text []byte) bool {

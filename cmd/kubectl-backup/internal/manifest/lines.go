@@ -43,7 +43,7 @@ func (d *Document) LineAt(node *yaml.Node) int { return d.skip + node.Line }
 // follow goes one step along a path. It returns the node to point at, the node
 // to go on from and what is left of the path.
 func follow(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
-	switch node.Kind {
+	switch node.Kind { //nolint:exhaustive // the others hold nothing
 	case yaml.SequenceNode:
 		number, rest, _ := strings.Cut(strings.TrimPrefix(path, "["), "]")
 		i, err := strconv.Atoi(number)

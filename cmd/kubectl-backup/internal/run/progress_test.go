@@ -122,19 +122,7 @@ func TestProgressTellsEachThingOnce(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := &progress{name: "bj/a", request: "r", since: asked, before: after(-60)}
-			var got []string
-			var done bool
-			var err error
-			for _, s := range tc.sights {
-				object := &backupv1.BackupJob{Status: s.status}
-				if s.leaving {
-					object.DeletionTimestamp = after(0)
-				}
-				var lines []string
-				lines, done, err = p.next(asked.Add(time.Duration(s.seconds)*time.Second), object, s.runs)
-				got = append(got, lines...)
-			}
+			got, done, err := follow(tc.sights)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -143,6 +131,21 @@ func TestProgressTellsEachThingOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// follow shows the sights one after another.
+func follow(sights []sight) (all []string, done bool, err error) {
+	p := &progress{name: "bj/a", request: "r", since: asked, before: after(-60)}
+	for _, s := range sights {
+		object := &backupv1.BackupJob{Status: s.status}
+		if s.leaving {
+			object.DeletionTimestamp = after(0)
+		}
+		var lines []string
+		lines, done, err = p.next(asked.Add(time.Duration(s.seconds)*time.Second), object, s.runs)
+		all = append(all, lines...)
+	}
+	return all, done, err
 }
 
 func TestARequestIsNeverTheSameTwice(t *testing.T) {

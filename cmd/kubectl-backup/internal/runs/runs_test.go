@@ -31,8 +31,8 @@ func object(change func(*backupv1.BackupStatus)) *backupv1.BackupJob {
 	return b
 }
 
-func condition(status metav1.ConditionStatus, reason, message string) []metav1.Condition {
-	return []metav1.Condition{{Type: backupv1.ConditionBackupSucceeded, Status: status, Reason: reason, Message: message}}
+func stopped(reason, message string) []metav1.Condition {
+	return []metav1.Condition{{Type: backupv1.ConditionBackupSucceeded, Status: metav1.ConditionFalse, Reason: reason, Message: message}}
 }
 
 // job is a Job of the object, changed.
@@ -90,14 +90,14 @@ func TestCollectTellsHowARunEnded(t *testing.T) {
 		"a run that waits for a Secret": {
 			object: object(func(s *backupv1.BackupStatus) {
 				s.Active = []string{"nightly-1"}
-				s.Conditions = condition(metav1.ConditionFalse, backupv1.ReasonSecretNotFound, "The Secret is missing")
+				s.Conditions = stopped(backupv1.ReasonSecretNotFound, "The Secret is missing")
 			}),
 			job: job(nil), result: Running, message: "The Secret is missing",
 		},
 		"a run after one that failed": {
 			object: object(func(s *backupv1.BackupStatus) {
 				s.Active = []string{"nightly-1"}
-				s.Conditions = condition(metav1.ConditionFalse, backupv1.ReasonRunFailed, "Yesterday's failure")
+				s.Conditions = stopped(backupv1.ReasonRunFailed, "Yesterday's failure")
 			}),
 			job: job(nil), result: Running,
 		},
@@ -149,14 +149,14 @@ func TestCollectTellsHowARunEnded(t *testing.T) {
 		"a failure that the status knows": {
 			object: object(func(s *backupv1.BackupStatus) {
 				s.LastBackupTime = at(5)
-				s.Conditions = condition(metav1.ConditionFalse, backupv1.ReasonRunFailed, "Access denied")
+				s.Conditions = stopped(backupv1.ReasonRunFailed, "Access denied")
 			}),
 			job: job(ended(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the limit")), result: "Failed", message: "Access denied",
 		},
 		"a failure older than the one that the status knows": {
 			object: object(func(s *backupv1.BackupStatus) {
 				s.LastBackupTime = at(90)
-				s.Conditions = condition(metav1.ConditionFalse, backupv1.ReasonRunFailed, "Access denied")
+				s.Conditions = stopped(backupv1.ReasonRunFailed, "Access denied")
 			}),
 			job: job(ended(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the limit")), result: "Failed", message: "Job has reached the limit",
 		},
