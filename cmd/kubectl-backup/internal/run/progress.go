@@ -71,8 +71,11 @@ func (p *progress) watch(now time.Time, object backupv1.Backup, run runs.Run) (l
 		return lines, false, nil
 	}
 	if run.Result == string(backupv1.ResultSucceeded) {
-		took := duration.HumanDuration(run.Duration(now))
-		return append(lines, fmt.Sprintf("%s succeeded in %s: %s", p.name, took, run.Message)), true, nil
+		line := fmt.Sprintf("%s succeeded in %s", p.name, duration.HumanDuration(run.Duration(now)))
+		if run.Message != "" {
+			line += ": " + run.Message
+		}
+		return append(lines, line), true, nil
 	}
 	return lines, true, fmt.Errorf("%s failed: %s", p.name, run.Message)
 }
