@@ -84,11 +84,11 @@ unit() {
 
 fuzz() {
 	heading "Fuzz targets, $FUZZTIME each"
-	local package target dir
-	for dir in api/schedule conversion webhooks; do
-		package=./$dir
-		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
-			printf '%s %s\n' "$dir" "$target"
+	local package target name
+	for package in $(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./api/... ./conversion ./webhooks ./cmd/...); do
+		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+			name=${package#example.com/backupjob-operator/}
+			printf '%s %s: ' "$name" "$target"
 			go_test "fuzz-$target" . -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "$package"
 		done
 	done

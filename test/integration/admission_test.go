@@ -5,10 +5,10 @@ package integration
 
 import (
 	"context"
+	"maps"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -162,9 +162,7 @@ func setLabels(ctx context.Context, name string, labels map[string]string) {
 			return err
 		}
 		delete(ns.Labels, labelNoWebhooks)
-		for k, v := range labels {
-			ns.Labels[k] = v
-		}
+		maps.Copy(ns.Labels, labels)
 		return admin.Update(ctx, ns)
 	}).WithTimeout(soon).Should(Succeed(), "another write may come between")
 	// The admission chain reads namespaces from a cache.

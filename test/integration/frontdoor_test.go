@@ -15,11 +15,10 @@ import (
 	"sync"
 	"time"
 
-	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
-
 	"github.com/go-logr/logr"
 	"github.com/go-logr/zapr"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -113,12 +112,6 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 }
 
 func (b *logBuffer) Sync() error { return nil }
-
-func (b *logBuffer) lines() []string {
-	b.Lock()
-	defer b.Unlock()
-	return strings.Split(b.String(), "\n")
-}
 
 func (b *logBuffer) logger() logr.Logger {
 	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())

@@ -14,7 +14,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,11 +39,11 @@ func rendered() []*unstructured.Unstructured {
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(out), 4096)
 	for {
 		u := &unstructured.Unstructured{}
-		if err := decoder.Decode(u); errors.Is(err, io.EOF) {
+		err := decoder.Decode(u)
+		if errors.Is(err, io.EOF) {
 			return objects
-		} else {
-			Expect(err).NotTo(HaveOccurred())
 		}
+		Expect(err).NotTo(HaveOccurred())
 		objects = append(objects, u)
 	}
 }
