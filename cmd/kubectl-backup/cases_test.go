@@ -41,24 +41,31 @@ func TestCasesOfTheSharedLists(t *testing.T) {
 		if err := yaml.UnmarshalStrict(data, &cases); err != nil || len(cases) == 0 {
 			t.Fatalf("%s: %d cases, %v", file, len(cases), err)
 		}
-		var manifests strings.Builder
-		for _, one := range cases {
-			tc.spec[tc.field], tc.spec["source"] = one.Value, map[string]any{"host": "db"}
-			if err := json.NewEncoder(&manifests).Encode(map[string]any{
-				"apiVersion": "backup.example.com/v1", "kind": "BackupJob", "metadata": map[string]any{"name": "a"}, "spec": tc.spec,
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var answer struct{ Documents []finding }
-		stdout, stderr, _ := execute(t, manifests.String(), "lint", "-f", "-", "-o", "json")
-		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || len(answer.Documents) != len(cases) || stderr != "" {
-			t.Fatalf("%v, %d documents of %d, stderr %s", err, len(answer.Documents), len(cases), stderr)
-		}
+		found := lintAll(t, cases, tc.field, tc.spec)
 		for i, one := range cases {
-			t.Run(tc.field+" "+one.Value, func(t *testing.T) { checkCase(t, answer.Documents[i], one, "spec."+tc.field) })
+			t.Run(tc.field+" "+one.Value, func(t *testing.T) { checkCase(t, found[i], one, "spec."+tc.field) })
 		}
 	}
+}
+
+// lintAll judges a manifest per case, with the case's value in the field.
+func lintAll(t *testing.T, cases []sharedCase, field string, spec map[string]any) []finding {
+	t.Helper()
+	var manifests strings.Builder
+	for _, one := range cases {
+		spec[field], spec["source"] = one.Value, map[string]any{"host": "db"}
+		if err := json.NewEncoder(&manifests).Encode(map[string]any{
+			"apiVersion": "backup.example.com/v1", "kind": "BackupJob", "metadata": map[string]any{"name": "a"}, "spec": spec,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var answer struct{ Documents []finding }
+	stdout, stderr, _ := execute(t, manifests.String(), "lint", "-f", "-", "-o", "json")
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || len(answer.Documents) != len(cases) || stderr != "" {
+		t.Fatalf("%v, %d documents of %d, stderr %s", err, len(answer.Documents), len(cases), stderr)
+	}
+	return answer.Documents
 }
 
 // checkCase demands the verdict, at that field and in those words.

@@ -29,7 +29,7 @@ import (
 // look is what happens before the server answers one look.
 type look func(ctx context.Context, c client.Client) error
 
-func waitFor(t *testing.T, ctx context.Context, o *Options, looks ...look) (string, error) {
+func waitFor(ctx context.Context, t *testing.T, o *Options, looks ...look) (string, error) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{backupv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme} {
@@ -127,7 +127,7 @@ func TestWait(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := waitFor(t, t.Context(), &Options{}, tc.looks...)
+			got, err := waitFor(t.Context(), t, &Options{}, tc.looks...)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -157,7 +157,7 @@ func TestWaitSaysThatTheRunGoesOn(t *testing.T) {
 	for _, name := range []string{"the time is up", "the user interrupts"} {
 		tc := cases[name]
 		t.Run(name, func(t *testing.T) {
-			_, err := waitFor(t, ctx, &tc.options, tc.look)
+			_, err := waitFor(ctx, t, &tc.options, tc.look)
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
