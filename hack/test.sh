@@ -49,21 +49,23 @@ go_test() { # name, folder, arguments…
 }
 
 prepare() {
-	heading 'Prepare: the compiler for the race detector, the test cluster'
-	if ! command -v gcc >/dev/null; then
-		if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-			echo 'Installing gcc and the C library headers with apt.'
-			apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy gcc libc6-dev
-		else
-			echo 'gcc is needed by the race detector: install gcc and the C library headers.' >&2
-			exit 1
-		fi
-	fi
+	heading 'Prepare: what the tests need of the machine, the test cluster'
 	mkdir -p "$(dirname "$CLUSTER")"
 	go -C test/cluster build -o "$CLUSTER" .
 	if [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ]; then
 		"$CLUSTER" build
+		if ! command -v zstd >/dev/null; then
+			echo 'Installing zstd with apt.'
+			apt-get update -q
+			DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends zstd
+		fi
 	fi
+	local command
+	for command in gcc zstd mariadbd; do
+		command -v "$command" >/dev/null && continue
+		echo "$command is missing: install a C compiler, zstd, and MariaDB's server and client." >&2
+		exit 1
+	done
 	KUBEBUILDER_ASSETS=$("$CLUSTER" assets)
 	export KUBEBUILDER_ASSETS
 }
@@ -79,7 +81,13 @@ unit() {
 	heading 'Unit tests with the race detector'
 	# shellcheck disable=SC2046
 	go_test unit . -race $(go list ./... | grep -v '/test/')
-	go_test cluster-unit test/cluster ./...
+	go_test cluster-unit test/cluster ./internal/...
+	if [ "$(id -u)" -ne 0 ] || [ "$(uname -s)" != Linux ]; then
+		skip "the cluster's own life test: Pods need root on Linux"
+		return
+	fi
+	heading "The test cluster's own life: started, killed, interrupted, nothing left"
+	CLUSTER_LIFE_TEST=1 go_test cluster-life test/cluster .
 }
 
 fuzz() {

@@ -15,4 +15,6 @@ done
 $gen crd paths=./api/v1 paths=./api/v1alpha1 output:crd:dir="$scratch/crd"
 diff -ru config/crd/bases "$scratch/crd" ||
 	{ echo "config/crd/bases is out of date: run 'make generate'"; exit 1; }
+awk -f hack/conditions.awk api/v1/conditions.go | diff -u docs/conditions.md - ||
+	{ echo "docs/conditions.md is out of date: run 'make generate'"; exit 1; }
 echo "Generated files are up to date."
