@@ -111,7 +111,7 @@ func storageToOld(v values) values {
 	if !isObject {
 		return v
 	}
-	if claim := o.take(claimPath...); claim != nil && o.emptied() {
+	if claim := o.take(claimPath...); claim != nil && len(o.members) == 1 && string(o.members[0].raw()) == "{}" {
 		return values{claim}
 	}
 	return values{nil, v[1]}

@@ -15,7 +15,6 @@ import (
 // from is never written to.
 type object struct {
 	members []member
-	filled  bool // it had members, or was given some
 }
 
 // member is one name of an object with its value.
@@ -36,7 +35,7 @@ func parseObject(text []byte) (*object, bool) {
 	if s.eat('}') {
 		return o, true
 	}
-	o.members, o.filled = make([]member, 0, 16), true
+	o.members = make([]member, 0, 16)
 	for {
 		key := s.value()
 		if len(key) < 2 || key[0] != '"' || !s.eat(':') {
@@ -154,7 +153,6 @@ func (o *object) take(path ...string) []byte {
 
 // put sets what stands at the path, whatever stood there, and makes the objects that lead to it.
 func (o *object) put(value []byte, path ...string) {
-	o.filled = true
 	m := o.find(path[0])
 	if m == nil {
 		o.members = append(o.members, member{key: []byte(`"` + path[0] + `"`)})
@@ -170,19 +168,11 @@ func (o *object) put(value []byte, path ...string) {
 	m.inner.put(value, path[1:]...)
 }
 
-// emptied says that the object lost all its members to the other version, so that it goes too.
-func (o *object) emptied() bool {
-	return o.filled && !slices.ContainsFunc(o.members, func(m member) bool { return m.inner == nil || !m.inner.emptied() })
-}
-
 func (o *object) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	for i := range o.members {
 		m := &o.members[i]
-		if m.inner != nil && m.inner.emptied() {
-			continue
-		}
-		if dst[len(dst)-1] != '{' {
+		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(append(dst, m.key...), ':')

@@ -45,20 +45,22 @@ func hostMove(old string) move {
 }
 
 func hostToNew(v values) values {
-	text, ok := decodeString(v[0])
-	if !ok || v[1] != nil {
-		return v
-	}
+	text, _ := decodeString(v[0])
 	host, port, ok := splitHost(text)
-	if !ok {
+	switch {
+	case !ok || v[1] != nil:
 		return v
+	case host == "":
+		return values{nil, []byte(port)}
 	}
 	return values{encodeString(host), []byte(port)}
 }
 
+// hostToOld writes a port without a host as ":port": server-side apply converts such an object while a
+// manager gives up the host.
 func hostToOld(v values) values {
 	host, ok := decodeString(v[0])
-	if !ok || v[1] == nil {
+	if !ok && v[0] != nil || v[1] == nil {
 		return v
 	}
 	joined := joinHost(host, string(v[1]))
@@ -68,25 +70,23 @@ func hostToOld(v values) values {
 	return values{encodeString(joined)}
 }
 
-// splitHost splits "host:port" and "[IPv6]:port". Everything that joinHost would write otherwise stays
-// whole: "host", "::1", "[::1]", "host:", "host:03306", "host:70000", "[host]:3306".
+// splitHost splits "host:port" and "[IPv6]:port", whatever the host and however large the port, but only
+// if joinHost gives the same text again: "host", "::1", "[::1]", "host:", "host:03306" and "[host]:3306"
+// stay whole.
 func splitHost(text string) (host, port string, ok bool) {
 	colon := strings.LastIndexByte(text, ':')
 	if colon < 0 {
 		return "", "", false
 	}
 	host, port = text[:colon], text[colon+1:]
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || number == 0 || port[0] == '0' {
+	number, err := strconv.ParseUint(port, 10, 31)
+	if err != nil || strconv.FormatUint(number, 10) != port {
 		return "", "", false
 	}
 	if inner, bracketed := strings.CutPrefix(host, "["); bracketed {
 		host = strings.TrimSuffix(inner, "]")
 	}
-	if host == "" || strings.ContainsAny(host, "[]") || joinHost(host, port) != text {
-		return "", "", false
-	}
-	return host, port, true
+	return host, port, joinHost(host, port) == text
 }
 
 func joinHost(host, port string) string {

@@ -11,6 +11,9 @@ type table struct {
 	pairs []pair
 }
 
+// holders are the objects of v1 that hold moved fields, and nothing once these are gone.
+var holders = split("spec.source", "spec.retention")
+
 // move carries values between the paths of v1alpha1 and those of v1.
 type move struct {
 	old, new     [][]string
@@ -80,7 +83,7 @@ func (t *table) toOld(o *object) {
 
 // convert takes everything out before it puts anything in: a path of one version can be another field's
 // path in the other. What is then left at a path of the other version is no field of this one, and goes,
-// lest it begins to mean something.
+// lest it begins to mean something. An empty holder goes too: v1alpha1 has none.
 func (t *table) convert(o *object, way func(*move) (from, to [][]string, turn func(values) values)) {
 	taken := make([]values, len(t.moves))
 	for i := range t.moves {
@@ -88,8 +91,16 @@ func (t *table) convert(o *object, way func(*move) (from, to [][]string, turn fu
 		taken[i] = o.takeAll(from)
 	}
 	for i := range t.moves {
-		_, to, turn := way(&t.moves[i])
+		_, to, _ := way(&t.moves[i])
 		o.takeAll(to)
+	}
+	for _, holder := range holders {
+		if held := o.get(holder...); string(held) == "{}" || string(held) == "null" {
+			o.take(holder...)
+		}
+	}
+	for i := range t.moves {
+		_, to, turn := way(&t.moves[i])
 		o.putAll(to, turn(taken[i]))
 	}
 }

@@ -1,0 +1,282 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/yaml"
+)
+
+// server is the part of an API server that does server-side apply: its own library for the managers'
+// fields, which converts half-way objects back and forth, on the schemas of the CRDs, with v1 stored.
+type server struct {
+	t       *testing.T
+	schemas map[string]schema
+	fields  map[string]*managedfields.FieldManager
+	stored  *unstructured.Unstructured
+}
+
+func newServer(t *testing.T, kind string) *server {
+	t.Helper()
+	s := &server{t: t, schemas: map[string]schema{}, fields: map[string]*managedfields.FieldManager{}}
+	models := map[string]*spec.Schema{}
+	for _, version := range []string{oldVersion, newVersion} {
+		s.schemas[version] = schemaOf(t, kind, version)
+		models[version] = modelOf(s.schemas[version])
+	}
+	types, err := managedfields.NewTypeConverter(models, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{oldVersion, newVersion} {
+		gv, _ := apischema.ParseGroupVersion(version)
+		s.fields[version], err = managedfields.NewDefaultCRDFieldManager(types, s, s, s, gv.WithKind(kind), gv, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func modelOf(s schema) *spec.Schema {
+	model := s.structural.ToKubeOpenAPI()
+	text := spec.StringProperty()
+	model.Properties["apiVersion"], model.Properties["kind"] = *text, *text
+	anything := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
+	anything.AddExtension("x-kubernetes-preserve-unknown-fields", true)
+	metadata := spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}, Properties: map[string]spec.Schema{
+		"name": *text, "namespace": *text, "labels": *spec.MapProperty(text), "annotations": *spec.MapProperty(text),
+		"managedFields": *spec.ArrayProperty(anything),
+	}}}
+	model.Properties["metadata"] = metadata
+	gv, _ := apischema.ParseGroupVersion(s.version)
+	model.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": gv.Group, "version": gv.Version, "kind": s.kind}})
+	return model
+}
+
+// ConvertToVersion asks our converter, as the server does.
+func (s *server) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	gvk, ok := target.KindForGroupVersionKinds([]apischema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
+	if !ok {
+		gv, _ := apischema.ParseGroupVersion(target.Identifier())
+		gvk = gv.WithKind(in.GetObjectKind().GroupVersionKind().Kind)
+	}
+	return s.convert(in.(*unstructured.Unstructured), gvk.GroupVersion().String()), nil
+}
+
+func (s *server) convert(in *unstructured.Unstructured, version string) *unstructured.Unstructured {
+	s.t.Helper()
+	return &unstructured.Unstructured{Object: convertObject(s.t, in.Object, version)}
+}
+
+func (s *server) Convert(_, _, _ any) error { return fmt.Errorf("never called") }
+
+func (s *server) ConvertFieldLabel(_ apischema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+func (s *server) New(gvk apischema.GroupVersionKind) (runtime.Object, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(gvk)
+	return object, nil
+}
+
+func (s *server) Default(in runtime.Object) {
+	object := in.(*unstructured.Unstructured)
+	defaulting.Default(object.Object, s.schemas[object.GetAPIVersion()].structural)
+}
+
+// get is what a client of that version reads.
+func (s *server) get(version string) *unstructured.Unstructured {
+	s.t.Helper()
+	if s.stored == nil {
+		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": s.schemas[version].kind, "metadata": map[string]any{"name": "a"}}}
+		return object
+	}
+	object := s.convert(s.stored, version)
+	pruning.Prune(object.Object, s.schemas[version].structural, true)
+	s.Default(object)
+	return object
+}
+
+// apply is a server-side apply with force. An object that the schema refuses stays as it was.
+func (s *server) apply(manager, version string, body map[string]any) (refused error) {
+	s.t.Helper()
+	config := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": version, "kind": s.schemas[version].kind, "metadata": map[string]any{"name": "a"}, "spec": body,
+	}}
+	applied, err := s.fields[version].Apply(s.get(version), config.DeepCopy(), manager, true)
+	if err != nil {
+		s.t.Fatalf("%s applies in %s: %v\nconfig %s\nlive   %s", manager, version, err, encode(s.t, body), encode(s.t, s.stored))
+	}
+	return s.store(applied.(*unstructured.Unstructured))
+}
+
+// update is a write that is no apply: of the controller, or of kubectl edit.
+func (s *server) update(manager, version string, change func(object map[string]any)) (refused error) {
+	s.t.Helper()
+	object := s.get(version)
+	change(object.Object)
+	s.Default(object)
+	updated, err := s.fields[version].Update(s.get(version), object, manager)
+	if err != nil {
+		s.t.Fatalf("%s updates in %s: %v", manager, version, err)
+	}
+	return s.store(updated.(*unstructured.Unstructured))
+}
+
+func (s *server) store(object *unstructured.Unstructured) (refused error) {
+	s.t.Helper()
+	written := s.schemas[object.GetAPIVersion()]
+	pruning.Prune(object.Object, written.structural, true)
+	if errs := written.judge(s.t, object.Object); len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	s.stored = s.convert(object, newVersion)
+	pruning.Prune(s.stored.Object, s.schemas[newVersion].structural, true)
+	return nil
+}
+
+func specOf(t *testing.T, body string) map[string]any {
+	t.Helper()
+	var spec map[string]any
+	if err := yaml.Unmarshal([]byte(body), &spec); err != nil {
+		t.Fatalf("%v\n%s", err, body)
+	}
+	return decodeObject(t, encode(t, spec))
+}
+
+// contains says whether every field of a config is in the object with its value.
+func contains(config, object any) bool {
+	switch c := config.(type) {
+	case map[string]any:
+		o, ok := object.(map[string]any)
+		for name := range c {
+			ok = ok && contains(c[name], o[name])
+		}
+		return ok
+	case []any:
+		o, ok := object.([]any)
+		for _, item := range c {
+			found := false
+			for i := range o {
+				found = found || contains(item, o[i])
+			}
+			ok = ok && found
+		}
+		return ok
+	}
+	return cmp.Equal(config, object)
+}
+
+// TestAFieldCanMoveHomeUnderServerSideApply lets one manager go from one config to another, while the
+// controller and a user of v1alpha1 are managers too, so that every half-way object is converted.
+func TestAFieldCanMoveHomeUnderServerSideApply(t *testing.T) {
+	const rest = "databaseHost: h\nschedule: 0 2 * * *\n"
+	for name, tc := range map[string]struct{ before, after string }{
+		"from one database to several":          {`database: a`, `databases: [a, b]`},
+		"from one database to others":           {`database: a`, `databases: [b, c]`},
+		"from several databases to one of them": {`databases: [a, b]`, `database: a`},
+		"from several databases to another":     {`databases: [a, b]`, `database: c`},
+		"from one database to all":              {`database: a`, `databases: []`},
+		"from a claim to a folder in it":        {`storageClaim: a`, `storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`},
+		"from a folder to its claim":            {`storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`, `storageClaim: a`},
+		"from a folder to another claim":        {`storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`, `storageClaim: c`},
+		"to a Secret's keys":                    {`secretRef: a`, `{secretRef: a, credentialKeys: {usernameKey: u, passwordKey: p}}`},
+		"to another zone":                       {`{}`, `schedule: CRON_TZ=Europe/Berlin 0 2 * * *`},
+		"to another port":                       {`{}`, `databaseHost: "h:1"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, "BackupJob")
+			for i, body := range []string{tc.before, tc.after} {
+				config := specOf(t, rest)
+				for name, value := range specOf(t, body) {
+					config[name] = value
+				}
+				if err := s.apply("user", oldVersion, config); err != nil {
+					t.Fatalf("config %d is refused: %v", i, err)
+				}
+				if got := s.get(oldVersion); !contains(config, got.Object["spec"]) {
+					t.Fatalf("config %d is not in the object:\n%s\n%s", i, encode(t, config), encode(t, got.Object["spec"]))
+				}
+				s.mustUpdate("controller", newVersion, "status", map[string]any{"phase": "Scheduled"})
+				s.mustUpdate("kubectl-label", oldVersion, "metadata", map[string]any{"name": "a", "labels": map[string]any{"a": fmt.Sprint(i)}})
+			}
+		})
+	}
+}
+
+func (s *server) mustUpdate(manager, version, field string, value map[string]any) {
+	s.t.Helper()
+	if err := s.update(manager, version, func(object map[string]any) {
+		if inner, ok := object[field].(map[string]any); ok {
+			for name := range value {
+				inner[name] = value[name]
+			}
+			return
+		}
+		object[field] = value
+	}); err != nil {
+		s.t.Fatalf("%s is refused: %v", manager, err)
+	}
+}
+
+// TestServerSideApplyNeverFails has managers of both versions apply parts of admitted objects in turn. The
+// server converts what is left when one of them gives up fields; none of that may end in an error.
+func TestServerSideApplyNeverFails(t *testing.T) {
+	for _, kind := range []string{"BackupJob", "MySQLBackup"} {
+		t.Run(kind, func(t *testing.T) {
+			g := newGenerator(t, seed(t))
+			managers := []string{"a", "b", "c", "d"}
+			accepted := 0
+			for range 60 {
+				s := newServer(t, kind)
+				for range 12 {
+					version := []string{oldVersion, newVersion}[g.IntN(2)]
+					if s.stored != nil && g.chance(0.2) {
+						_ = s.update("editor", version, func(object map[string]any) {
+							object["status"] = map[string]any{"observedGeneration": int64(g.IntN(9))}
+						})
+						continue
+					}
+					object := g.object(s.schemas[version])["spec"].(map[string]any)
+					if s.stored != nil {
+						g.thin(object)
+					}
+					if s.apply(managers[g.IntN(len(managers))], version, object) == nil {
+						accepted++
+					}
+				}
+			}
+			t.Logf("%d applies were accepted", accepted)
+			if accepted < 100 {
+				t.Error("too few to prove anything")
+			}
+		})
+	}
+}
+
+// thin leaves a part of an object: a manager need not own what others own.
+func (g *generator) thin(object map[string]any) {
+	for _, name := range sortedNames(object) {
+		inner, ok := object[name].(map[string]any)
+		switch {
+		case ok && strings.Contains("source retention storage persistentVolumeClaim credentialsSecretRef credentialKeys", name):
+			g.thin(inner)
+		case g.chance(0.3):
+			delete(object, name)
+		}
+	}
+}
