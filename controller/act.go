@@ -30,7 +30,7 @@ func (r *reconciler) act(ctx context.Context, f facts, p plan) (a acted, err err
 		return a, err
 	}
 	for _, run := range p.start {
-		job, err := r.images.runJob(f.backup, run)
+		job, err := r.runJob(f.backup, run)
 		if err != nil {
 			return a, err
 		}

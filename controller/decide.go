@@ -51,6 +51,9 @@ func decide(f facts) plan {
 	}
 	base := baseOf(f, p.observed)
 	request := f.request()
+	if slices.ContainsFunc(f.jobs, func(j job) bool { return request != "" && j.request == request }) {
+		p.handled, request = request, "" // a crash kept it out of the status
+	}
 	if !policy.Suspended() {
 		p.tick(f, s, base, request != "")
 		p.next, _ = s.Next(later(base, f.now))
@@ -67,11 +70,9 @@ func (p *plan) tick(f facts, s *schedule.Schedule, base time.Time, requested boo
 	if !due {
 		return
 	}
-	policy := f.backup.Policy()
-	concurrency := cmp.Or(policy.ConcurrencyPolicy, backupv1.ConcurrencyForbid)
 	busy := len(f.active()) > 0
-	switch {
-	case f.now.Sub(at) > policy.StartingDeadline():
+	switch concurrency := f.concurrency(); {
+	case f.now.Sub(at) > f.backup.Policy().StartingDeadline():
 		p.skip = &skip{at, count, backupv1.ReasonRunMissed}
 	case busy && concurrency == backupv1.ConcurrencyForbid, requested && concurrency == backupv1.ConcurrencyReplace:
 		p.skip = &skip{at, count, backupv1.ReasonRunSkipped}
@@ -88,26 +89,18 @@ func (p *plan) tick(f facts, s *schedule.Schedule, base time.Time, requested boo
 // request decides about a run that was asked for. It does not touch the
 // schedule: under Forbid it waits, also for a scheduled run that starts now.
 func (p *plan) request(f facts, key string) {
-	if key == "" {
-		return
-	}
-	if slices.ContainsFunc(f.jobs, func(j job) bool { return j.request == key }) {
-		p.handled = key
-		return
-	}
 	busy := len(f.active())+len(p.start) > 0
-	switch cmp.Or(f.backup.Policy().ConcurrencyPolicy, backupv1.ConcurrencyForbid) {
-	case backupv1.ConcurrencyReplace:
-		if busy {
-			p.replace = f.active()
-			return
-		}
-	case backupv1.ConcurrencyForbid:
-		if busy {
-			return
-		}
+	switch concurrency := f.concurrency(); {
+	case key == "", busy && concurrency == backupv1.ConcurrencyForbid:
+	case busy && concurrency == backupv1.ConcurrencyReplace:
+		p.replace = f.active()
+	default:
+		p.start = append(p.start, run{at: requestTime(f), request: key})
 	}
-	p.start = append(p.start, run{at: requestTime(f), request: key})
+}
+
+func (f facts) concurrency() backupv1.ConcurrencyPolicy {
+	return cmp.Or(f.backup.Policy().ConcurrencyPolicy, backupv1.ConcurrencyForbid)
 }
 
 // request is the key of the request that is not handled yet, empty if there

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,25 +20,36 @@ func (r *reconciler) announce(f facts, p plan, before, after backupv1.BackupStat
 			r.event(f.backup, corev1.EventTypeNormal, backupv1.ReasonRunStarted, "Started Job %s", name)
 		}
 	}
-	if s := p.skip; s != nil && s.reason == backupv1.ReasonRunSkipped {
-		r.event(f.backup, corev1.EventTypeNormal, s.reason, "Left out the run of %s: another one was active", s.at.Format(time.RFC3339))
-	} else if s != nil {
-		r.event(f.backup, corev1.EventTypeWarning, s.reason, "Left out %s run(s), the last of %s: too late to start", s.count, s.at.Format(time.RFC3339))
+	if p.skip != nil {
+		r.event(f.backup, corev1.EventTypeWarning, p.skip.reason, "Left out %s run(s), the last of %s: %s",
+			p.skip.count, stamp(p.skip.at), map[string]string{
+				backupv1.ReasonRunSkipped: "another run was active", backupv1.ReasonRunMissed: "too late to start",
+			}[p.skip.reason])
 	}
 	for _, j := range f.jobs {
 		if news(&before, j) {
-			c := outcome(f.backup, j, meta.FindStatusCondition(before.Conditions, backupv1.ConditionBackupSucceeded))
+			c := outcome(f.backup, j, find(&before, backupv1.ConditionBackupSucceeded))
 			r.event(f.backup, map[state]string{succeeded: corev1.EventTypeNormal, failed: corev1.EventTypeWarning}[j.state], c.Reason, "%s", c.Message)
 		}
 	}
 	for _, c := range after.Conditions {
 		was := meta.FindStatusCondition(before.Conditions, c.Type)
-		flipped := was == nil || was.Status != c.Status || was.Reason != c.Reason
-		bad := c.Status == metav1.ConditionFalse && (c.Type != backupv1.ConditionBackupSucceeded || isTrouble(&c))
-		if flipped && (bad || c.Reason == backupv1.ReasonJobDeleted) {
+		if worthAWarning(&c) && (was == nil || was.Reason != c.Reason) {
 			r.event(f.backup, corev1.EventTypeWarning, c.Reason, "%s", c.Message)
 		}
 	}
+}
+
+// worthAWarning is what somebody should do something about, outcomes apart,
+// which are told one by one. A namespace that is being deleted takes no events.
+func worthAWarning(c *metav1.Condition) bool {
+	switch c.Type {
+	case backupv1.ConditionReady:
+		return c.Status == metav1.ConditionFalse && c.Reason != backupv1.ReasonTerminating && c.Reason != backupv1.ReasonNamespaceTerminating
+	case backupv1.ConditionBackupSucceeded:
+		return isTrouble(c) || c.Reason == backupv1.ReasonJobDeleted
+	}
+	return c.Status == metav1.ConditionFalse
 }
 
 // event records an event. The reference carries no resourceVersion, so that

@@ -94,7 +94,8 @@ func (r *reconciler) observe(ctx context.Context, backup backupv1.Backup) (facts
 	slices.SortFunc(f.jobs, func(a, b job) int {
 		return cmp.Or(a.ended.Compare(b.ended), a.at.Compare(b.at), cmp.Compare(a.name, b.name))
 	})
-	return f, r.look(ctx, &f)
+	err = r.look(ctx, &f)
+	return f, err
 }
 
 // jobsOf lists the object's Jobs from the cache. Those that should be there
@@ -111,7 +112,7 @@ func (r *reconciler) jobsOf(ctx context.Context, backup backupv1.Backup) (found 
 		var missing batchv1.Job
 		err := r.reader.Get(ctx, types.NamespacedName{Namespace: backup.GetNamespace(), Name: name}, &missing)
 		switch {
-		case apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(&missing, backup):
+		case apierrors.IsNotFound(err) || err == nil && missing.Labels[backupv1.LabelUID] != string(backup.GetUID()):
 			if slices.Contains(backup.RunStatus().Active, name) {
 				lost = append(lost, name)
 			}
@@ -171,15 +172,10 @@ func classify(backup backupv1.Backup, from *batchv1.Job) job {
 	if from.Status.StartTime != nil {
 		j.started = from.Status.StartTime.Time
 	}
+	ends := map[batchv1.JobConditionType]state{batchv1.JobComplete: succeeded, batchv1.JobFailed: failed}
 	for _, c := range from.Status.Conditions {
-		if c.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch c.Type {
-		case batchv1.JobComplete:
-			j.state, j.ended = succeeded, c.LastTransitionTime.Time
-		case batchv1.JobFailed:
-			j.state, j.ended, j.why = failed, c.LastTransitionTime.Time, c.Reason
+		if s, ended := ends[c.Type]; ended && c.Status == corev1.ConditionTrue {
+			j.state, j.ended, j.why = s, c.LastTransitionTime.Time, c.Reason
 		}
 	}
 	return j

@@ -57,7 +57,7 @@ func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
 		return time.Time{}, err
 	}
 	ctrl.LoggerFrom(ctx).Info("Let the object go", "reason", reason)
-	cleanups.WithLabelValues(f.backup.Kind(), f.backup.GetNamespace(), f.backup.GetName(), reason).Inc()
+	cleanups.WithLabelValues(f.backup.Kind(), f.backup.GetNamespace(), reason).Inc()
 	if words := farewell[reason]; words != "" {
 		r.event(f.backup, corev1.EventTypeNormal, reason, "%s", words)
 	}
@@ -88,7 +88,7 @@ func (r *reconciler) cleanUp(ctx context.Context, f facts, deadline time.Time) (
 	if err := r.stop(ctx, f.backup, running, backupv1.ReasonRunStopped); err != nil || len(running) > 0 {
 		return "", err
 	}
-	job, err := r.images.cleanupJob(f.backup, deadline.Sub(f.now))
+	job, err := r.cleanupJob(f.backup, deadline.Sub(f.now))
 	if err != nil {
 		return "", err
 	}

@@ -56,9 +56,6 @@ func mustRead(manifest []byte) *batchv1.Job {
 	return job
 }
 
-// images are what runs use unless the object names its own.
-type images struct{ agent, mysql, mariadb string }
-
 // jobName follows from the object's UID and what is run, so that whoever
 // creates the same run twice meets AlreadyExists. A UID is never used twice,
 // not even for an object of the other kind.
@@ -82,7 +79,7 @@ func nameOf(b backupv1.Backup, what, which string) string {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // runJob is the Job of one run.
-func (i images) runJob(b backupv1.Backup, r run) (*batchv1.Job, error) {
+func (o Options) runJob(b backupv1.Backup, r run) (*batchv1.Job, error) {
 	job, err := jobOf(backupTemplate, b, jobName(b, r))
 	if err != nil {
 		return nil, err
@@ -96,9 +93,9 @@ func (i images) runJob(b backupv1.Backup, r run) (*batchv1.Job, error) {
 	job.Spec.ActiveDeadlineSeconds = new(activeDeadline(b))
 
 	pod := &job.Spec.Template.Spec
-	pod.InitContainers[0].Image = i.agent
+	pod.InitContainers[0].Image = o.AgentImage
 	main, t := &pod.Containers[0], template(b)
-	main.Image, main.ImagePullPolicy = i.client(b), t.ImagePullPolicy
+	main.Image, main.ImagePullPolicy = o.clientImage(b), t.ImagePullPolicy
 	main.Args = append(main.Args, backupFlags(b, r)...)
 	if t.Resources != nil { // as they stand, so that no request of ours is above a limit of theirs
 		main.Resources = corev1.ResourceRequirements{Requests: t.Resources.Requests, Limits: t.Resources.Limits}
@@ -122,14 +119,14 @@ func (i images) runJob(b backupv1.Backup, r run) (*batchv1.Job, error) {
 // cleanupJob removes the backups of an object that is being deleted. It has no
 // owner: a deletion that deletes dependents first would take it away before it
 // is done. Its time limits end it instead.
-func (i images) cleanupJob(b backupv1.Backup, limit time.Duration) (*batchv1.Job, error) {
+func (o Options) cleanupJob(b backupv1.Backup, limit time.Duration) (*batchv1.Job, error) {
 	job, err := jobOf(cleanupTemplate, b, cleanupName(b))
 	if err != nil {
 		return nil, err
 	}
 	job.Spec.ActiveDeadlineSeconds = new(int64(max(limit, time.Second).Seconds()))
 	purge := &job.Spec.Template.Spec.Containers[0]
-	purge.Image = i.agent
+	purge.Image = o.AgentImage
 	purge.Args = append(purge.Args, placeFlags(b)...)
 	return job, nil
 }
@@ -186,11 +183,11 @@ func merged[V ~string](theirs map[string]V, ours map[string]string) map[string]s
 	return all
 }
 
-func (i images) client(b backupv1.Backup) string {
+func (o Options) clientImage(b backupv1.Backup) string {
 	if b.Engine() == backupv1.EngineMariaDB {
-		return ptr.Deref(template(b).Image, i.mariadb)
+		return ptr.Deref(template(b).Image, o.MariaDBImage)
 	}
-	return ptr.Deref(template(b).Image, i.mysql)
+	return ptr.Deref(template(b).Image, o.MySQLImage)
 }
 
 func template(b backupv1.Backup) backupv1.PodTemplate {

@@ -30,7 +30,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-var testImages = images{agent: "backup.example.com/backupjob-operator:v0.1.0", mysql: "mysql:8.4.6", mariadb: "mariadb:11.8.3"}
+var testOptions = Options{
+	AgentImage: "backup.example.com/backupjob-operator:v0.1.0", MySQLImage: "mysql:8.4.6", MariaDBImage: "mariadb:11.8.3",
+	CleanupTimeout: 10 * time.Minute,
+}
 
 func TestJobsAreAsReviewed(t *testing.T) {
 	due := run{at: at(t, "2027-03-10 02:00:00")}
@@ -64,12 +67,12 @@ func TestJobsAreAsReviewed(t *testing.T) {
 	})
 	mariadb := nightly(t, func(b *backupv1.BackupJob) { b.Spec.Source.Engine = backupv1.EngineMariaDB })
 	cases := map[string]func() (*batchv1.Job, error){
-		"backupjob":        func() (*batchv1.Job, error) { return testImages.runJob(nightly(t), due) },
-		"mariadb":          func() (*batchv1.Job, error) { return testImages.runJob(mariadb, due) },
-		"requested":        func() (*batchv1.Job, error) { return testImages.runJob(nightly(t), run{at: due.at, request: "now"}) },
-		"mysqlbackup":      func() (*batchv1.Job, error) { return testImages.runJob(mysqlBackup(), due) },
-		"mysqlbackup-full": func() (*batchv1.Job, error) { return testImages.runJob(full, due) },
-		"cleanup":          func() (*batchv1.Job, error) { return testImages.cleanupJob(full, 90*time.Second) },
+		"backupjob":        func() (*batchv1.Job, error) { return testOptions.runJob(nightly(t), due) },
+		"mariadb":          func() (*batchv1.Job, error) { return testOptions.runJob(mariadb, due) },
+		"requested":        func() (*batchv1.Job, error) { return testOptions.runJob(nightly(t), run{at: due.at, request: "now"}) },
+		"mysqlbackup":      func() (*batchv1.Job, error) { return testOptions.runJob(mysqlBackup(), due) },
+		"mysqlbackup-full": func() (*batchv1.Job, error) { return testOptions.runJob(full, due) },
+		"cleanup":          func() (*batchv1.Job, error) { return testOptions.cleanupJob(full, 90*time.Second) },
 	}
 	for name, build := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -101,11 +104,11 @@ func TestJobsAreAsReviewed(t *testing.T) {
 // Whatever the object says, a Pod of ours is what the "restricted" level of Pod
 // Security asks for, and a little more.
 func TestEveryPodIsRestricted(t *testing.T) {
-	run, err := testImages.runJob(nightly(t), run{at: at(t, "2027-03-10 02:00:00")})
+	run, err := testOptions.runJob(nightly(t), run{at: at(t, "2027-03-10 02:00:00")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cleanup, err := testImages.cleanupJob(nightly(t), time.Minute)
+	cleanup, err := testOptions.cleanupJob(nightly(t), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +147,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 
 // The manifest names the places that the agent knows.
 func TestManifestMountsWhatTheAgentReads(t *testing.T) {
-	job, err := testImages.runJob(mysqlBackup(func(b *backupv1.MySQLBackup) {
+	job, err := testOptions.runJob(mysqlBackup(func(b *backupv1.MySQLBackup) {
 		b.Spec.Source.TLS = &backupv1.TLS{CASecretRef: &backupv1.CASecretRef{Name: "ca"}}
 	}), run{at: at(t, "2027-03-10 02:00:00")})
 	if err != nil {
@@ -230,7 +233,7 @@ func TestAffinityLosesNothing(t *testing.T) {
 		PodAffinity:     &backupv1.PodAffinity{Required: terms},
 		PodAntiAffinity: &backupv1.PodAffinity{Preferred: []backupv1.WeightedPodAffinityTerm{{Weight: 5, Term: terms[0]}}},
 	}
-	job, err := testImages.runJob(nightly(t, func(b *backupv1.BackupJob) {
+	job, err := testOptions.runJob(nightly(t, func(b *backupv1.BackupJob) {
 		b.Spec.PodTemplate = &backupv1.PodTemplate{Affinity: want}
 	}), run{at: at(t, "2027-03-10 02:00:00")})
 	if err != nil {

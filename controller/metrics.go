@@ -4,10 +4,14 @@
 package controller
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
@@ -26,7 +30,9 @@ var (
 
 	failures = counter("failures_total", "Runs that failed.")
 	missed   = counter("missed_runs_total", "Scheduled runs that were left out, by reason.", "reason")
-	cleanups = counter("cleanups_total", "Deleted objects that were let go, by what became of their backups.", "reason")
+	cleanups = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "backupjob", Name: "cleanups_total", Help: "Deleted objects that were let go, by what became of their backups.",
+	}, []string{"kind", "namespace", "reason"})
 )
 
 func gauge(name, help string) *prometheus.GaugeVec {
@@ -41,24 +47,24 @@ func init() {
 	ctrlmetrics.Registry.MustRegister(lastSuccess, lastResult, nextRun, interval, duration, size, failures, missed, cleanups)
 }
 
-// show sets the figures of one object after a pass.
+// show sets the figures of one object after a pass; what is unknown is absent.
 func show(f facts, p plan, before, s backupv1.BackupStatus) {
 	labels := []string{f.backup.Kind(), f.backup.GetNamespace(), f.backup.GetName()}
-	set := func(g *prometheus.GaugeVec, known bool, value func() float64) {
-		if known {
-			g.WithLabelValues(labels...).Set(value())
+	last := ptr.Deref(s.LastBackup, backupv1.LastBackup{})
+	for vec, value := range map[*prometheus.GaugeVec]float64{
+		lastSuccess: unix(s.LastSuccessfulTime),
+		lastResult:  map[backupv1.RunResult]float64{backupv1.ResultSucceeded: 1, backupv1.ResultFailed: 0, "": math.NaN()}[s.LastResult],
+		nextRun:     unix(s.NextScheduleTime),
+		interval:    cmp.Or(p.interval.Seconds(), math.NaN()),
+		duration:    unix(last.CompletionTime) - unix(last.StartTime),
+		size:        float(last.SizeBytes),
+	} {
+		if math.IsNaN(value) {
+			vec.DeleteLabelValues(labels...)
 		} else {
-			g.DeleteLabelValues(labels...)
+			vec.WithLabelValues(labels...).Set(value)
 		}
 	}
-	last := s.LastBackup
-	set(lastSuccess, s.LastSuccessfulTime != nil, func() float64 { return float64(s.LastSuccessfulTime.Unix()) })
-	set(lastResult, s.LastResult != "", func() float64 { return map[backupv1.RunResult]float64{backupv1.ResultSucceeded: 1}[s.LastResult] })
-	set(nextRun, s.NextScheduleTime != nil, func() float64 { return float64(s.NextScheduleTime.Unix()) })
-	set(interval, p.interval > 0, p.interval.Seconds)
-	set(duration, last != nil, func() float64 { return last.CompletionTime.Sub(last.StartTime.Time).Seconds() })
-	set(size, last != nil && last.SizeBytes != nil, func() float64 { return float64(*last.SizeBytes) })
-
 	ended := failures.WithLabelValues(labels...)
 	for _, j := range f.jobs {
 		if j.state == failed && news(&before, j) {
@@ -68,6 +74,20 @@ func show(f facts, p plan, before, s backupv1.BackupStatus) {
 	if p.skip != nil {
 		missed.WithLabelValues(append(labels, p.skip.reason)...).Add(float64(p.skip.count))
 	}
+}
+
+func float(n *int64) float64 {
+	if n == nil {
+		return math.NaN()
+	}
+	return float64(*n)
+}
+
+func unix(t *metav1.Time) float64 {
+	if t.IsZero() {
+		return math.NaN()
+	}
+	return float64(t.Unix())
 }
 
 func forget(kind string, key types.NamespacedName) {

@@ -40,7 +40,6 @@ type reconciler struct {
 	reader client.Reader // reads from the API server
 	events events.EventRecorder
 	empty  func() backupv1.Backup
-	images images
 	// recent holds the last write of each object. A pass waits or reads anew
 	// where the cache is behind it; no decision comes from it, and the cache
 	// of a new process is not behind.
@@ -75,24 +74,32 @@ func (r *reconciler) pass(ctx context.Context, req ctrl.Request) (time.Time, err
 		}
 		return time.Time{}, client.IgnoreNotFound(err)
 	}
+	step := func(name string) {
+		ctrl.LoggerFrom(ctx).V(1).Info("Step", "step", name, "phase", backup.RunStatus().Phase)
+	}
+	step("observe")
 	seen, err := r.observe(ctx, backup)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if backup.GetDeletionTimestamp() != nil {
+		step("finalize")
 		return r.finalize(ctx, seen)
 	}
 	if err := r.hold(ctx, backup); err != nil {
 		return time.Time{}, err
 	}
+	step("act")
 	plan := decide(seen)
 	done, err := r.act(ctx, seen, plan)
 	if err != nil {
 		return time.Time{}, err
 	}
+	step("report")
 	if err := r.report(ctx, seen, plan, done); err != nil {
 		return time.Time{}, err
 	}
+	step("tidy")
 	return soonest(plan.next, seen.look), r.tidy(ctx, backup, plan.remove)
 }
 
@@ -106,7 +113,6 @@ func (r *reconciler) report(ctx context.Context, f facts, p plan, a acted) error
 			return fmt.Errorf("write the status: %w", err)
 		}
 	}
-	ctrl.LoggerFrom(ctx).V(1).Info("Reported", "phase", after.Phase, "next", after.NextScheduleTime)
 	r.announce(f, p, before, after)
 	show(f, p, before, after)
 	return nil

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -48,17 +48,13 @@ type Options struct {
 	// MaxConcurrentReconciles is how many objects of a kind are worked on at
 	// once.
 	MaxConcurrentReconciles int
-	// RetryBaseDelay is the wait after a first error; it doubles with each
-	// further one.
-	RetryBaseDelay time.Duration
-	// RetryMaxDelay is the longest wait.
-	RetryMaxDelay time.Duration
-	// RetryFixedDelay, if not zero, is the wait after every error instead.
-	RetryFixedDelay time.Duration
-	// AgentImage is the image with the agent at /agent.
-	AgentImage string
-	// MySQLImage and MariaDBImage are the images with the databases' clients.
-	MySQLImage, MariaDBImage string
+	// RetryBaseDelay and RetryMaxDelay are the first and the longest wait
+	// after an error; each further one doubles it. RetryFixedDelay, if not
+	// zero, is the wait after every error instead.
+	RetryBaseDelay, RetryMaxDelay, RetryFixedDelay time.Duration
+	// AgentImage has the agent at /agent; MySQLImage and MariaDBImage have the
+	// databases' clients, for objects that name no image.
+	AgentImage, MySQLImage, MariaDBImage string
 	// CleanupTimeout is how long a deleted object waits for its backups to be
 	// removed.
 	CleanupTimeout time.Duration
@@ -66,44 +62,39 @@ type Options struct {
 
 // Setup adds a controller for each kind to the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
-	if err := index(mgr.GetFieldIndexer()); err != nil {
-		return err
+	ctx := context.Background() //nolint:forbidigo // Indexing makes no call, and there is no caller's context yet.
+	indexer := mgr.GetFieldIndexer()
+	if err := errors.Join(
+		indexer.IndexField(ctx, &batchv1.Job{}, indexObject, byObject),
+		indexer.IndexField(ctx, &corev1.Pod{}, indexJob, byJob),
+	); err != nil {
+		return fmt.Errorf("index Jobs and Pods: %w", err)
 	}
-	kinds := []func() backupv1.Backup{
+	for _, empty := range []func() backupv1.Backup{
 		func() backupv1.Backup { return &backupv1.BackupJob{} },
 		func() backupv1.Backup { return &backupv1.MySQLBackup{} },
-	}
-	for _, kind := range kinds {
-		r := &reconciler{
-			Options: o, empty: kind, client: mgr.GetClient(), reader: mgr.GetAPIReader(), events: mgr.GetEventRecorder(recorderName),
-			images: images{agent: o.AgentImage, mysql: o.MySQLImage, mariadb: o.MariaDBImage},
-		}
-		name := kind().Kind()
-		jobsAndPods := handler.EnqueueRequestsFromMapFunc(requestsFor(name))
+	} {
+		kind := empty().Kind()
+		jobsAndPods := handler.EnqueueRequestsFromMapFunc(requestsFor(kind))
 		err := ctrl.NewControllerManagedBy(mgr).
-			Named(strings.ToLower(name)).
-			For(kind(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+			Named(strings.ToLower(kind)).
+			For(empty(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 			Watches(&batchv1.Job{}, jobsAndPods).
 			Watches(&corev1.Pod{}, jobsAndPods, builder.WithPredicates(predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }})).
 			WithOptions(ctrlcontroller.Options{
 				MaxConcurrentReconciles: o.MaxConcurrentReconciles,
 				ReconciliationTimeout:   passTimeout,
-				RateLimiter:             o.rateLimiter(),
+				RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
+					cmp.Or(o.RetryFixedDelay, o.RetryBaseDelay), cmp.Or(o.RetryFixedDelay, o.RetryMaxDelay)),
 			}).
-			Complete(r)
+			Complete(&reconciler{
+				Options: o, empty: empty, client: mgr.GetClient(), reader: mgr.GetAPIReader(), events: mgr.GetEventRecorder(recorderName),
+			})
 		if err != nil {
-			return fmt.Errorf("set up the controller of %s: %w", name, err)
+			return fmt.Errorf("set up the controller of %s: %w", kind, err)
 		}
 	}
 	return nil
-}
-
-func (o Options) rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
-	base, limit := o.RetryBaseDelay, o.RetryMaxDelay
-	if o.RetryFixedDelay > 0 {
-		base, limit = o.RetryFixedDelay, o.RetryFixedDelay
-	}
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](base, limit)
 }
 
 // requestsFor maps a Job or a Pod to exactly one object of the kind, by label.
@@ -112,17 +103,8 @@ func requestsFor(kind string) handler.MapFunc {
 		if o.GetLabels()[backupv1.LabelKind] != kind {
 			return nil
 		}
-		key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[backupv1.LabelName]}
-		return []reconcile.Request{{NamespacedName: key}}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[backupv1.LabelName]}}}
 	}
-}
-
-func index(indexer client.FieldIndexer) error {
-	ctx := context.Background() //nolint:forbidigo // The indexer makes no call and there is no caller's context yet.
-	return errors.Join(
-		indexer.IndexField(ctx, &batchv1.Job{}, indexObject, byObject),
-		indexer.IndexField(ctx, &corev1.Pod{}, indexJob, byJob),
-	)
 }
 
 func byObject(o client.Object) []string { return []string{o.GetLabels()[backupv1.LabelUID]} }
@@ -138,19 +120,19 @@ func byJob(o client.Object) []string {
 // ours what no pass reads. No namespaces means all. There is no Secret in it,
 // and no right to read one.
 func CacheOptions(namespaces []string) cache.Options {
-	labelled, err := labels.NewRequirement(backupv1.LabelUID, selection.Exists, nil)
+	labelled, err := labels.Parse(backupv1.LabelUID)
 	if err != nil {
-		panic(err) // a constant
+		panic(err) // it is a constant
 	}
-	onlyOurs := cache.ByObject{Label: labels.NewSelector().Add(*labelled), Transform: slim}
+	ours := cache.ByObject{Label: labelled, Transform: slim}
 	o := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&batchv1.Job{}: onlyOurs, &corev1.Pod{}: onlyOurs},
+		ByObject:         map[client.Object]cache.ByObject{&batchv1.Job{}: ours, &corev1.Pod{}: ours},
+	}
+	if len(namespaces) > 0 {
+		o.DefaultNamespaces = map[string]cache.Config{}
 	}
 	for _, namespace := range namespaces {
-		if o.DefaultNamespaces == nil {
-			o.DefaultNamespaces = map[string]cache.Config{}
-		}
 		o.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return o

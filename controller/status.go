@@ -62,6 +62,8 @@ func readyAfter(f facts, p plan, a acted) *metav1.Condition {
 	before := meta.FindStatusCondition(f.status().Conditions, backupv1.ConditionReady)
 	refusals := []string{backupv1.ReasonRunForbidden, backupv1.ReasonRunInvalid, backupv1.ReasonNameTaken, backupv1.ReasonNamespaceTerminating}
 	switch {
+	case f.backup.GetDeletionTimestamp() != nil:
+		return terminating(f.backup)
 	case p.invalid != nil:
 		return invalidSchedule(p.invalid)
 	case a.refusal != nil:
@@ -69,9 +71,9 @@ func readyAfter(f facts, p plan, a acted) *metav1.Condition {
 	case before != nil && slices.Contains(refusals, before.Reason) && before.ObservedGeneration == f.backup.GetGeneration() && len(a.started) == 0:
 		return before
 	case f.backup.Policy().Suspended():
-		return suspended()
+		return ready(backupv1.ReasonSuspended, "Only requested runs start, because spec.suspend is true")
 	}
-	return scheduled()
+	return ready(backupv1.ReasonScheduled, "Runs start by the schedule")
 }
 
 // tell puts the outcomes that are news into the status, in the order of the

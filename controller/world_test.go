@@ -124,10 +124,12 @@ func (w *world) restart() {
 			return w.call("list", nil, func() error { return c.List(ctx, list, opts...) })
 		},
 	})
+	options := testOptions
+	options.Clock = w.clock
 	w.r = &reconciler{
-		Options: Options{Clock: w.clock, CleanupTimeout: 10 * time.Minute},
+		Options: options,
 		client:  readThrough{Client: ours, cache: func() client.Reader { return w.cache }}, reader: ours,
-		events: recorder{w}, empty: w.kind, images: testImages,
+		events: recorder{w}, empty: w.kind,
 	}
 }
 
