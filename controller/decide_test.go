@@ -65,9 +65,9 @@ func jobAt(t *testing.T, name, when string, s state, ended ...string) job {
 	return j
 }
 
-func requested(t *testing.T, name, key, when string, s state) job {
+func requested(t *testing.T, key, when string, s state) job {
 	t.Helper()
-	return job{run: run{at: at(t, when), request: key}, name: name, state: s}
+	return job{run: run{at: at(t, when), request: key}, name: "r", state: s}
 }
 
 func ask(key string) func(*backupv1.BackupJob) {
@@ -297,7 +297,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a run that was asked for, and a crash before the status was written": {
 			now: "2027-03-10 12:00:05", change: []func(*backupv1.BackupJob){lastNight, ask("now")},
-			jobs: []job{requested(t, "r", "now", "2027-03-10 12:00:04", active)},
+			jobs: []job{requested(t, "now", "2027-03-10 12:00:04", active)},
 			want: planned{Handled: "now", Next: "2027-03-11 02:00:00"},
 		},
 		"asked for while suspended": {
@@ -337,17 +337,17 @@ func TestDecide(t *testing.T) {
 		},
 		"a requested run does not move the schedule": {
 			now: "2027-03-11 02:00:00", change: []func(*backupv1.BackupJob){lastNight},
-			jobs: []job{requested(t, "r", "now", "2027-03-11 01:00:04", succeeded)},
+			jobs: []job{requested(t, "now", "2027-03-11 01:00:04", succeeded)},
 			want: planned{Start: []string{"2027-03-11 02:00:00"}, Next: "2027-03-12 02:00:00"},
 		},
 		"a requested run that goes on is a run: under Forbid the time is spent": {
 			now: "2027-03-11 02:00:00", change: []func(*backupv1.BackupJob){lastNight},
-			jobs: []job{requested(t, "r", "now", "2027-03-11 01:59:04", active)},
+			jobs: []job{requested(t, "now", "2027-03-11 01:59:04", active)},
 			want: planned{Skip: "RunSkipped 1 2027-03-11 02:00:00", Next: "2027-03-12 02:00:00"},
 		},
 		"two requests within a second": {
 			now: "2027-03-10 12:00:05", change: []func(*backupv1.BackupJob){lastNight, ask("two"), policy(backupv1.ConcurrencyAllow)},
-			jobs: []job{requested(t, "r", "one", "2027-03-10 12:00:05", active)},
+			jobs: []job{requested(t, "one", "2027-03-10 12:00:05", active)},
 			want: planned{Start: []string{"request two at 2027-03-10 12:00:06"}, Next: "2027-03-11 02:00:00"},
 		},
 		"history: the oldest go, each kind by its own limit": {

@@ -628,7 +628,9 @@ func TestAJobThatTheCacheLacksIsARunThatGoesOn(t *testing.T) {
 	w.set("2027-03-10 12:00:01")
 	w.finish(w.only(), batchv1.JobComplete, "{}")
 	w.mustPass()
-	w.edit(func(b backupv1.Backup) { b.SetAnnotations(map[string]string{backupv1.AnnotationRunRequestedAt: "again"}) })
+	w.edit(func(b backupv1.Backup) {
+		b.SetAnnotations(map[string]string{backupv1.AnnotationRunRequestedAt: "again"})
+	})
 	w.set("2027-03-11 01:59:59")
 	w.sync()
 	w.lagging = true

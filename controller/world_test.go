@@ -187,9 +187,7 @@ func (w *world) now() time.Time { return w.clock.Now().Add(-w.skew) }
 func (w *world) object() backupv1.Backup {
 	w.t.Helper()
 	b := w.kind()
-	if err := w.api.Get(w.t.Context(), w.key, b); client.IgnoreNotFound(err) != nil {
-		w.t.Fatal(err)
-	}
+	w.must(client.IgnoreNotFound(w.api.Get(w.t.Context(), w.key, b)))
 	return b
 }
 

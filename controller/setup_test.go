@@ -1,0 +1,58 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+func TestTheCacheHoldsOurJobsAndPodsOnly(t *testing.T) {
+	o := CacheOptions([]string{"a", "b"})
+	if len(o.DefaultNamespaces) != 2 || CacheOptions(nil).DefaultNamespaces != nil {
+		t.Errorf("got %v", o.DefaultNamespaces)
+	}
+	if len(o.ByObject) != 2 {
+		t.Fatalf("got %d kinds with a rule of their own, want Jobs and Pods", len(o.ByObject))
+	}
+	for kind, rule := range o.ByObject {
+		if rule.Label.Matches(labels.Set{"app": "other"}) || !rule.Label.Matches(labels.Set{backupv1.LabelUID: "x"}) {
+			t.Errorf("%T: got selector %s", kind, rule.Label)
+		}
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}},
+		Spec:       corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	got, err := slim(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestAJobMapsToExactlyOneObject(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Labels: map[string]string{
+		backupv1.LabelKind: backupv1.KindMySQLBackup, backupv1.LabelName: "db.prod.eu",
+	}}}
+	want := []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: "shop", Name: "db.prod.eu"}}}
+	if diff := cmp.Diff(want, requestsFor(backupv1.KindMySQLBackup)(t.Context(), job)); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+	if got := requestsFor(backupv1.KindBackupJob)(t.Context(), job); got != nil {
+		t.Errorf("got %v for the other kind", got)
+	}
+}
