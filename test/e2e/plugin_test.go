@@ -1,0 +1,67 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	backupv1 "example.com/backupjob-operator/api/v1"
+)
+
+// plugin runs "kubectl backup" as a user does and returns its exit code.
+func plugin(ctx context.Context, args ...string) (out string, code int) {
+	GinkgoHelper()
+	printed, err := exec.CommandContext(ctx, "kubectl", append([]string{"backup"}, args...)...).CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return string(printed), exit.ExitCode()
+	}
+	Expect(err).NotTo(HaveOccurred())
+	return string(printed), 0
+}
+
+var _ = Describe("kubectl backup", func() {
+	It("runs a backup now, waits for it, and shows it", func(ctx context.Context) {
+		ns := newNamespace(ctx)
+		prepared(ctx, ns, "good")
+		Expect(cluster.Create(ctx, backupJob(ns, "good", nil))).To(Succeed())
+
+		out, code := plugin(ctx, "run", "good", "--wait", "--timeout", "3m", "-n", ns)
+		Expect(code).To(Equal(0), out)
+		Expect(out).To(ContainSubstring("stored"))
+
+		out, code = plugin(ctx, "history", "bj/good", "-n", ns)
+		Expect(code).To(Equal(0), out)
+		Expect(out).To(ContainSubstring("Succeeded"))
+
+		out, code = plugin(ctx, "list", "-n", ns)
+		Expect(code).To(Equal(0), out)
+		Expect(out).To(ContainSubstring("good"))
+	})
+
+	It("ends with 1 and the reason when the run fails", func(ctx context.Context) {
+		ns := newNamespace(ctx)
+		prepared(ctx, ns, "bad")
+		Expect(cluster.Create(ctx, backupJob(ns, "bad", func(b *backupv1.BackupJob) {
+			b.Spec.MaxRetries = new(int32(0))
+			b.Spec.Source.Databases = []backupv1.DatabaseName{"no_such_database"}
+		}))).To(Succeed())
+		out, code := plugin(ctx, "run", "bj/bad", "--wait", "--timeout", "3m", "-n", ns)
+		Expect(code).To(Equal(1), out)
+		Expect(out).To(ContainSubstring("no_such_database"))
+	})
+
+	It("ends with 1 for a name that is not there", func(ctx context.Context) {
+		out, code := plugin(ctx, "run", "bj/nobody", "-n", newNamespace(ctx))
+		Expect(code).To(Equal(1), out)
+		Expect(out).To(ContainSubstring("nobody"))
+	})
+})
