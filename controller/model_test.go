@@ -21,7 +21,7 @@ import (
 
 var (
 	modelSeed  = flag.Uint64("seed", 0, "seed of the first random life; 0 draws one")
-	modelLives = flag.Int("lives", 30, "how many random lives")
+	modelLives = flag.Int("lives", 20, "how many random lives")
 )
 
 // Random lives of an object: time, users, the Job controller, crashes at any
