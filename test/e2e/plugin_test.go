@@ -20,8 +20,7 @@ import (
 func plugin(ctx context.Context, args ...string) (out string, code int) {
 	GinkgoHelper()
 	printed, err := exec.CommandContext(ctx, "kubectl", append([]string{"backup"}, args...)...).CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(printed), exit.ExitCode()
 	}
 	Expect(err).NotTo(HaveOccurred())

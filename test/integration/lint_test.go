@@ -71,8 +71,8 @@ func linted(ctx context.Context, manifests []*unstructured.Unstructured) map[str
 	cmd := exec.CommandContext(ctx, binary, "lint", "-f", "-", "-o", "json")
 	cmd.Stdin = &stream
 	printed, err := cmd.Output()
-	var exit *exec.ExitError
-	Expect(errors.As(err, &exit)).To(BeTrue(), "something must be denied")
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	Expect(ok).To(BeTrue(), "something must be denied")
 	Expect(exit.ExitCode()).To(Equal(1), string(exit.Stderr))
 	var report struct {
 		Documents []struct {
