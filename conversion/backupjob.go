@@ -5,18 +5,9 @@ package conversion
 
 // backupJob is the table of BackupJob. Its status is the same in both versions.
 var backupJob = newTable(
-	[]line{
-		//        v1alpha1             v1
-		same("apiVersion"),
-		same("kind"),
-		same("metadata"),
-		reshaped(hostMove("spec.databaseHost"),
-			to("spec.databaseHost", "spec.source.host"),
-			to("spec.databaseHost", "spec.source.port"),
-			within("spec", "spec.source")),
-		renamed("spec.engine", "spec.source.engine"),
-	},
-	sourceLines,
+	commonLines,
+	sourceLines("spec.databaseHost"),
+	[]line{renamed("spec.engine", "spec.source.engine")},
 	policyLines("spec.schedule"),
 	[]line{same("status")},
 )

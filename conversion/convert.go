@@ -5,8 +5,10 @@ package conversion
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
 	backupv1alpha1 "example.com/backupjob-operator/api/v1alpha1"
@@ -24,16 +26,16 @@ func Convert(raw []byte, apiVersion string) ([]byte, error) {
 	if !json.Valid(raw) {
 		return nil, fmt.Errorf("convert an object to %s: it must be JSON", apiVersion)
 	}
-	converted, err := convert(raw, apiVersion)
+	converted, err := convertValid(raw, apiVersion)
 	if err != nil {
 		return nil, err
 	}
 	return bytes.Clone(converted), nil
 }
 
-// convert is Convert for text that is known to be valid JSON. An object that is in the wanted version
+// convertValid is Convert for text that is known to be valid JSON. An object that is in the wanted version
 // already is returned itself.
-func convert(raw []byte, apiVersion string) ([]byte, error) {
+func convertValid(raw []byte, apiVersion string) ([]byte, error) {
 	o, ok := parseObject(raw)
 	if !ok {
 		return nil, fmt.Errorf("convert an object to %s: it must be a JSON object", apiVersion)
@@ -44,35 +46,36 @@ func convert(raw []byte, apiVersion string) ([]byte, error) {
 	switch {
 	case t == nil || from != oldVersion && from != newVersion:
 		return nil, fmt.Errorf("convert %s to %s: it must be a BackupJob or MySQLBackup of %s or %s, but is a %q of %q",
-			describe(o), apiVersion, newVersion, oldVersion, kind, from)
+			describe(raw), apiVersion, newVersion, oldVersion, kind, from)
 	case apiVersion != oldVersion && apiVersion != newVersion:
 		return nil, fmt.Errorf("convert %s: the wanted version must be %s or %s, but is %q",
-			describe(o), newVersion, oldVersion, apiVersion)
+			describe(raw), newVersion, oldVersion, apiVersion)
 	case from == apiVersion:
 		return raw, nil
 	}
 	o.put(encodeString(apiVersion), "apiVersion")
-	if saysNothing(o.get("metadata")) {
+	if isNothing(o.get("metadata")) {
 		o.put([]byte("{}"), "metadata") // without it an API server refuses the answer
 	}
 	if apiVersion == newVersion {
-		t.toNew(o)
+		convert(o, t.toNew)
 	} else {
-		t.toOld(o)
+		convert(o, t.toOld)
 	}
 	return o.append(make([]byte, 0, len(raw)+len(raw)/8)), nil
 }
 
+// isNothing holds for a field that is not there, or null.
+func isNothing(raw []byte) bool { return raw == nil || string(raw) == "null" }
+
 // describe names an object to a person.
-func describe(o *object) string {
+func describe(raw []byte) string {
+	o, ok := parseObject(raw)
+	if !ok {
+		return "what is no object"
+	}
 	kind, _ := decodeString(o.get("kind"))
 	namespace, _ := decodeString(o.get("metadata", "namespace"))
 	name, _ := decodeString(o.get("metadata", "name"))
-	if kind == "" {
-		kind = "object"
-	}
-	if namespace == "" {
-		return fmt.Sprintf("%s %q", kind, name)
-	}
-	return fmt.Sprintf("%s %q", kind, namespace+"/"+name)
+	return fmt.Sprintf("%s %q", cmp.Or(kind, "object"), strings.TrimPrefix(namespace+"/"+name, "/"))
 }

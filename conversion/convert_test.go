@@ -282,12 +282,6 @@ spec: {databaseHost: "h:1", source: {port: "2"}}
 ---
 metadata: {}
 spec: {source: {host: "h:1", port: "2"}}`,
-		"odd values beside the old fields": `
-metadata: {}
-spec: {database: d, databases: 7, secretRef: s, credentialKeys: 7, storageClaim: c, storage: 7}
----
-metadata: {}
-spec: {source: {databases: [d], credentialsSecretRef: {name: s}}, databases: 7, credentialKeys: 7, storageClaim: c, storage: 7}`,
 	},
 	"MySQLBackup": {
 		"the old system's manifest": `
@@ -399,6 +393,12 @@ func TestObjectsThatReadBackOtherwise(t *testing.T) {
 			old:  `spec: {storageClaim: c, storage: {persistentVolumeClaim: {claimName: d, subPath: s}}}`,
 			new:  `spec: {storage: {persistentVolumeClaim: {claimName: c, subPath: s}}}`,
 			back: `spec: {storage: {persistentVolumeClaim: {claimName: c, subPath: s}}}`,
+		},
+		"odd values beside the old fields": {
+			kind: "BackupJob", from: oldVersion,
+			old:  `spec: {database: d, databases: 7, secretRef: s, credentialKeys: 7, storageClaim: c, storage: {persistentVolumeClaim: 7}}`,
+			new:  `spec: {source: {databases: [d], credentialsSecretRef: {name: s}}, storage: {persistentVolumeClaim: {claimName: c}}}`,
+			back: `spec: {database: d, secretRef: s, storageClaim: c}`,
 		},
 		"a list of one database": {
 			kind: "BackupJob", from: oldVersion,

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -21,7 +22,7 @@ import (
 // DefaultMaxBodyBytes is room for a review of 50,000 objects of 2.5 KiB, far more than a server sends.
 const DefaultMaxBodyBytes = 128 << 20
 
-// chunkBytes is how much of a long answer is held back, and how large a buffer is kept for the next call.
+// chunkBytes is how much of an answer is held back, and how large a buffer may be that waits for its next use.
 const chunkBytes = 256 << 10
 
 // HandlerOptions are the settings of Handler.
@@ -30,7 +31,7 @@ type HandlerOptions struct {
 	MaxBodyBytes int64
 	// Log gets what goes wrong, and nothing else.
 	Log logr.Logger
-	// Registerer gets the metrics. Nil means that they are kept by nobody.
+	// Registerer gets the metrics. Nil means that nobody does.
 	Registerer prometheus.Registerer
 }
 
@@ -43,7 +44,7 @@ type handler struct {
 
 // Handler answers the API server's ConversionReviews.
 func Handler(o HandlerOptions) http.Handler {
-	h := &handler{HandlerOptions: o, convert: convert, panics: prometheus.NewCounter(prometheus.CounterOpts{
+	h := &handler{HandlerOptions: o, convert: convertValid, panics: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "backupjob_conversion_panics_total",
 		Help: "Objects whose conversion panicked. Anything but 0 is a bug.",
 	})}
@@ -57,23 +58,15 @@ func Handler(o HandlerOptions) http.Handler {
 	return h
 }
 
-// review is the part of a ConversionReview that matters, in the bytes of the request.
-type review struct {
-	uid        []byte
-	apiVersion string
-	objects    [][]byte
-}
-
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body := h.buffers.Get().(*bytes.Buffer)
-	defer h.giveBack(body)
+	body, answer := h.buffers.Get().(*bytes.Buffer), h.buffers.Get().(*bytes.Buffer)
+	defer h.giveBack(body, answer)
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.MaxBodyBytes)); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			http.Error(w, fmt.Sprintf("the review must have at most %d bytes", tooLarge.Limit), http.StatusRequestEntityTooLarge)
-			return
+		status := http.StatusBadRequest
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			status = http.StatusRequestEntityTooLarge
 		}
-		http.Error(w, "the review must be readable to its end: "+err.Error(), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("the review must be readable to its end and have at most %d bytes: %v", h.MaxBodyBytes, err), status)
 		return
 	}
 	review, err := parseReview(body.Bytes())
@@ -82,52 +75,58 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if err := h.answer(w, review); err != nil {
-		h.Log.Error(err, "Cannot send a conversion's answer", "uid", string(review.uid))
+	if err := h.answer(w, answer, review); err != nil {
+		h.Log.Error(err, "Cannot send the answer of a conversion", "uid", string(review.uid))
 	}
 }
 
-func (h *handler) giveBack(buffer *bytes.Buffer) {
-	if buffer.Cap() > chunkBytes {
-		return // one large review must not hold its memory for ever
+// giveBack lets go of what a large review needed.
+func (h *handler) giveBack(buffers ...*bytes.Buffer) {
+	for _, buffer := range buffers {
+		if buffer.Cap() <= 2*chunkBytes {
+			buffer.Reset()
+			h.buffers.Put(buffer)
+		}
 	}
-	buffer.Reset()
-	h.buffers.Put(buffer)
+}
+
+// review is the part of a ConversionReview that matters, in the bytes of the request.
+type review struct {
+	uid        []byte
+	apiVersion string
+	objects    [][]byte
 }
 
 // parseReview checks the text once, as a whole: whatever looks into it afterwards may trust it.
-func parseReview(body []byte) (review, error) {
-	if !json.Valid(body) {
-		return review{}, errors.New("the body must be a ConversionReview in JSON, but is no JSON")
-	}
+func parseReview(body []byte) (r review, err error) {
 	o, ok := parseObject(body)
-	if !ok {
-		return review{}, errors.New("the body must be a ConversionReview, but is no object")
+	if !ok || !json.Valid(body) {
+		return r, errors.New("the body must be a ConversionReview, and is no object in JSON")
 	}
 	kind, _ := decodeString(o.get("kind"))
 	version, _ := decodeString(o.get("apiVersion"))
 	if kind != "ConversionReview" || version != apiextensionsv1.SchemeGroupVersion.String() {
-		return review{}, fmt.Errorf("the body must be a ConversionReview of %s, but is a %q of %q",
-			apiextensionsv1.SchemeGroupVersion, kind, version)
+		return r, fmt.Errorf("the body must be a ConversionReview of %s, and is a %q of %q", apiextensionsv1.SchemeGroupVersion, kind, version)
 	}
+	r.uid = o.get("request", "uid")
+	_, hasUID := decodeString(r.uid)
 	wanted, hasVersion := decodeString(o.get("request", "desiredAPIVersion"))
-	objects, hasObjects := parseArray(o.get("request", "objects"))
-	uid := o.get("request", "uid")
-	if _, hasUID := decodeString(uid); !hasUID || !hasVersion || !hasObjects && !saysNothing(o.get("request", "objects")) {
-		return review{}, errors.New("the ConversionReview must have a request with uid, desiredAPIVersion and objects")
+	objects := o.get("request", "objects")
+	r.apiVersion = wanted
+	r.objects, ok = parseArray(objects)
+	if !hasUID || !hasVersion || !ok && !isNothing(objects) {
+		return r, errors.New("the ConversionReview must have a request with uid, desiredAPIVersion and objects")
 	}
-	return review{uid: uid, apiVersion: wanted, objects: objects}, nil
+	return r, nil
 }
 
-// answer writes the result behind the objects, so that a long answer can be on its way before the last
-// object is converted: the memory stays that of the request.
-func (h *handler) answer(w http.ResponseWriter, r review) error {
-	buffer := h.buffers.Get().(*bytes.Buffer)
-	defer h.giveBack(buffer)
+// answer writes the result behind the objects, so that a long answer is on its way before the last object is
+// converted, and needs no more memory than the request.
+func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) error {
 	buffer.WriteString(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":`)
 	buffer.Write(r.uid)
 	buffer.WriteString(`,"convertedObjects":[`)
-	result := metav1.Status{Status: metav1.StatusSuccess}
+	result, whole := metav1.Status{Status: metav1.StatusSuccess}, true
 	for i, object := range r.objects {
 		converted, err := h.convertOne(object, r.apiVersion)
 		if err != nil {
@@ -138,18 +137,21 @@ func (h *handler) answer(w http.ResponseWriter, r review) error {
 		if i > 0 {
 			buffer.WriteByte(',')
 		}
-		buffer.Write(converted)
-		if buffer.Len() > chunkBytes {
+		if buffer.Write(converted); buffer.Len() > chunkBytes {
+			whole = false
 			if _, err := buffer.WriteTo(w); err != nil {
-				return fmt.Errorf("write the answer: %w", err)
+				return err
 			}
 		}
 	}
 	buffer.WriteString(`],"result":`)
 	if err := json.NewEncoder(buffer).Encode(result); err != nil {
-		return fmt.Errorf("encode the result: %w", err)
+		return err
 	}
 	buffer.WriteString("}}")
+	if whole {
+		w.Header().Set("Content-Length", strconv.Itoa(buffer.Len()))
+	}
 	_, err := buffer.WriteTo(w)
 	return err
 }
@@ -160,12 +162,8 @@ func (h *handler) convertOne(raw []byte, apiVersion string) (converted []byte, e
 	defer func() {
 		if reason := recover(); reason != nil {
 			h.panics.Inc()
-			o, _ := parseObject(raw)
-			if o == nil {
-				o = &object{}
-			}
-			err = fmt.Errorf("convert %s to %s: internal fault, please report it: %v", describe(o), apiVersion, reason)
-			h.Log.Error(err, "Conversion panicked", "stack", string(debug.Stack()))
+			err = fmt.Errorf("convert %s to %s: internal fault, please report it: %v", describe(raw), apiVersion, reason)
+			h.Log.Error(err, "A conversion panicked", "stack", string(debug.Stack()))
 		}
 	}()
 	return h.convert(raw, apiVersion)

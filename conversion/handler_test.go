@@ -165,7 +165,7 @@ func TestAPanicIsAFailureThatNamesTheObject(t *testing.T) {
 		if bytes.Contains(raw, []byte("bad")) {
 			panic("injected")
 		}
-		return convert(raw, apiVersion)
+		return convertValid(raw, apiVersion)
 	}
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -211,8 +211,8 @@ func TestWhatIsNoReviewIsABadRequest(t *testing.T) {
 		body, says string
 		status     int
 	}{
-		"nothing":               {``, "no JSON", 400},
-		"half a review":         {head, "no JSON", 400},
+		"nothing":               {``, "no object", 400},
+		"half a review":         {head, "no object", 400},
 		"a list":                {`[]`, "no object", 400},
 		"another kind":          {`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}`, `"AdmissionReview"`, 400},
 		"an older version":      {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1beta1"}`, "v1beta1", 400},
@@ -221,7 +221,7 @@ func TestWhatIsNoReviewIsABadRequest(t *testing.T) {
 		"no UID":                {head + `,"request":{"desiredAPIVersion":"a","objects":[]}}`, "uid", 400},
 		"no version":            {head + `,"request":{"uid":"a","objects":[]}}`, "desiredAPIVersion", 400},
 		"objects of a number":   {head + `,"request":{"uid":"a","desiredAPIVersion":"a","objects":7}}`, "objects", 400},
-		"deeper than JSON goes": {strings.Repeat("[", 200), "no JSON", 400},
+		"deeper than JSON goes": {strings.Repeat("[", 200), "no object", 400},
 		"too long":              {strings.Repeat(" ", 1025), "at most 1024 bytes", 413},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ type pair struct {
 
 func to(old, path string) pair     { return pair{Pair: Pair{Old: old, New: path}} }
 func first(old, path string) pair  { return pair{Pair: Pair{Old: old, New: path}, element: "[0]"} }
-func within(old, path string) pair { return pair{Pair: Pair{Old: old, New: path}, parent: true} }
+func parent(old, path string) pair { return pair{Pair: Pair{Old: old, New: path}, parent: true} }
 
 func tableOf(kind string) *table {
 	switch kind {

@@ -5,33 +5,36 @@ package conversion
 
 import "example.com/backupjob-operator/api/schedule"
 
+// commonLines are what every Kubernetes object has.
+var commonLines = []line{same("apiVersion"), same("kind"), same("metadata")}
+
 // policyLines are the fields of v1's BackupPolicy, which both kinds share; v1alpha1 has another name for
 // the schedule in each.
 func policyLines(oldSchedule string) []line {
 	return []line{
-		//        v1alpha1             v1
-		reshaped(
-			move{
-				old: split(oldSchedule, "spec.timeZone"), toNew: scheduleToNew,
-				new: split("spec.schedule", "spec.timeZone"), toOld: scheduleToOld,
+		{
+			old: at(oldSchedule, "spec.timeZone"), toNew: scheduleToNew,
+			new: at("spec.schedule", "spec.timeZone"), toOld: scheduleToOld,
+			pairs: []pair{
+				//  v1alpha1, v1
+				to(oldSchedule, "spec.schedule"),
+				to("spec.timeZone", "spec.timeZone"),
+				to(oldSchedule, "spec.timeZone"),
 			},
-			to(oldSchedule, "spec.schedule"),
-			to("spec.timeZone", "spec.timeZone"),
-			to(oldSchedule, "spec.timeZone"),
-		),
+		},
 		renamed("spec.retentionDays", "spec.retention.days"),
 		renamed("spec.minBackups", "spec.retention.minBackups"),
-		{pairs: []pair{within("spec.retentionDays", "spec.retention")}},
-		reshaped(
-			move{
-				old: split("spec.storageClaim", "spec.storage"), toNew: storageToNew,
-				new: split("spec.storageClaim", "spec.storage"), toOld: storageToOld,
+		{pairs: []pair{parent("spec.retentionDays", "spec.retention")}},
+		{
+			old: at("spec.storageClaim", "spec.storage"), toNew: storageToNew,
+			new: at("spec.storage"), toOld: storageToOld,
+			pairs: []pair{
+				to("spec.storage", "spec.storage"),
+				to("spec.storageClaim", "spec.storage.persistentVolumeClaim.claimName"),
+				parent("spec.storageClaim", "spec.storage.persistentVolumeClaim"),
+				parent("spec.storageClaim", "spec.storage"),
 			},
-			to("spec.storage", "spec.storage"),
-			to("spec.storageClaim", "spec.storage.persistentVolumeClaim.claimName"),
-			within("spec.storageClaim", "spec.storage.persistentVolumeClaim"),
-			within("spec.storageClaim", "spec.storage"),
-		),
+		},
 		same("spec.suspend"),
 		same("spec.concurrencyPolicy"),
 		same("spec.startingDeadlineSeconds"),
@@ -88,45 +91,27 @@ func splitSchedule(text string) (expression, zone string) {
 	return expression, zone
 }
 
-var claimPath = split("persistentVolumeClaim.claimName")[0]
-
-// storageToNew makes a storage of the claim's name. Beside a storage it becomes that one's claim; where
-// the storage is odd, the name stays where it stands.
+// storageToNew makes a storage of the claim's name. Beside a storage it becomes that one's claim.
 func storageToNew(v values) values {
 	claim, storage := v[0], v[1]
 	if claim == nil {
-		return v
+		return values{storage}
 	}
-	o, isObject := mergeable(storage)
-	if !isObject {
-		return v
+	o, ok := parseObject(storage)
+	if !ok {
+		o = &object{}
 	}
-	o.put(claim, claimPath...)
-	return values{nil, o.append(nil)}
+	o.put(claim, "persistentVolumeClaim", "claimName")
+	return values{o.append(nil)}
 }
 
 // storageToOld writes a storage of nothing but a claim's name into storageClaim.
 func storageToOld(v values) values {
-	o, isObject := mergeable(v[1])
-	if !isObject {
-		return v
+	if o, ok := parseObject(v[0]); ok {
+		claim := o.take("persistentVolumeClaim", "claimName")
+		if claim != nil && len(o.members) == 1 && string(o.get("persistentVolumeClaim")) == "{}" {
+			return values{claim}
+		}
 	}
-	if claim := o.take(claimPath...); claim != nil && len(o.members) == 1 && string(o.members[0].raw()) == "{}" {
-		return values{claim}
-	}
-	return values{nil, v[1]}
-}
-
-// mergeable is a storage that a claim's name can be put into: none at all, or one whose claim is not odd.
-func mergeable(storage []byte) (*object, bool) {
-	if saysNothing(storage) {
-		return &object{}, true
-	}
-	o, isObject := parseObject(storage)
-	if !isObject {
-		return nil, false
-	}
-	claim := o.get("persistentVolumeClaim")
-	_, isObject = parseObject(claim)
-	return o, isObject || saysNothing(claim)
+	return values{nil, v[0]}
 }

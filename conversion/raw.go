@@ -11,98 +11,62 @@ import (
 	"unicode/utf8"
 )
 
-// object is a JSON object whose members keep their order and their bytes. The text that it was parsed
-// from is never written to.
+// object is a JSON object whose members keep their order and their bytes, which are those of the text that
+// it was parsed from. Of members with the same name the last one counts, as everywhere in Go.
 type object struct {
 	members []member
 }
 
-// member is one name of an object with its value.
 type member struct {
-	key   []byte // as it stands, in its quotes
+	key   []byte // in its quotes, without escapes that it does not need
 	value []byte
 	inner *object // the value, once it was looked into
 }
 
-// parseObject splits the text of an object. The text should be valid JSON; if it is not, the result is
-// of no use, but nothing worse happens.
-func parseObject(text []byte) (*object, bool) {
-	s := scanner{text: text}
-	if !s.eat('{') {
+// parseObject splits the text of an object; ok is false for any other value. The text must be valid JSON:
+// of another one nothing sensible comes, but no harm either.
+func parseObject(text []byte) (o *object, ok bool) {
+	o = &object{members: make([]member, 0, 8)}
+	ok = parse(text, '{', '}', func(s *scanner) bool {
+		m := member{key: s.value()}
+		if !s.eat(':') {
+			return false
+		}
+		if bytes.IndexByte(m.key, '\\') >= 0 {
+			key, _ := decodeString(m.key)
+			m.key = encodeString(key)
+		}
+		m.value = s.value()
+		o.members = append(o.members, m)
+		return m.key != nil && m.value != nil
+	})
+	if !ok {
 		return nil, false
 	}
-	o := &object{}
-	if s.eat('}') {
-		return o, true
-	}
-	o.members = make([]member, 0, 16)
-	for {
-		key := s.value()
-		if len(key) < 2 || key[0] != '"' || !s.eat(':') {
-			return nil, false
-		}
-		value := s.value()
-		if value == nil {
-			return nil, false
-		}
-		o.members = append(o.members, member{key: key, value: value})
-		if !s.eat(',') {
-			return o, s.eat('}')
-		}
-	}
+	return o, true
 }
 
-// parseArray splits the text of an array; ok is false for anything else.
+// parseArray splits the text of an array; ok is false for any other value.
 func parseArray(text []byte) (elements [][]byte, ok bool) {
-	s := scanner{text: text}
-	if !s.eat('[') {
-		return nil, false
-	}
-	if s.eat(']') {
-		return nil, true
-	}
-	for {
+	ok = parse(text, '[', ']', func(s *scanner) bool {
 		element := s.value()
-		if element == nil {
-			return nil, false
-		}
 		elements = append(elements, element)
-		if !s.eat(',') {
-			return elements, s.eat(']')
-		}
-	}
+		return element != nil
+	})
+	return elements, ok
 }
 
-// find is the member of that name. Of several the last counts, as everywhere in Go, and the others are
-// dropped: they would come to light when the last one is moved.
 func (o *object) find(name string) *member {
-	last, count := -1, 0
-	for i := range o.members {
+	for i := len(o.members) - 1; i >= 0; i-- {
 		if o.members[i].named(name) {
-			last = i
-			count++
+			return &o.members[i]
 		}
 	}
-	if count > 1 {
-		at := -1
-		o.members = slices.DeleteFunc(o.members, func(m member) bool {
-			at++
-			return at < last && m.named(name)
-		})
-		last -= count - 1
-	}
-	if last < 0 {
-		return nil
-	}
-	return &o.members[last]
+	return nil
 }
 
 func (m *member) named(name string) bool {
-	if bytes.IndexByte(m.key, '\\') < 0 {
-		return string(m.key[1:len(m.key)-1]) == name
-	}
-	key, ok := decodeString(m.key)
-	return ok && key == name
+	return len(m.key) == len(name)+2 && string(m.key[1:len(m.key)-1]) == name
 }
 
 // object is the member's value, nil if that is no object.
@@ -113,41 +77,41 @@ func (m *member) object() *object {
 	return m.inner
 }
 
-func (m *member) raw() []byte {
-	if m.inner == nil {
-		return m.value
+// holder is the object that holds the last name of the path, nil if there is none.
+func (o *object) holder(path []string) *object {
+	for _, name := range path[:len(path)-1] {
+		m := o.find(name)
+		if m == nil || m.object() == nil {
+			return nil
+		}
+		o = m.inner
 	}
-	return m.inner.append(nil)
+	return o
 }
 
 // get is what stands at the path, nil if nothing does.
 func (o *object) get(path ...string) []byte {
-	m := o.find(path[0])
-	for _, name := range path[1:] {
-		if m == nil || m.object() == nil {
-			return nil
-		}
-		m = m.object().find(name)
-	}
-	if m == nil {
+	holder := o.holder(path)
+	if holder == nil {
 		return nil
 	}
-	return m.raw()
+	switch m := holder.find(path[len(path)-1]); {
+	case m == nil:
+		return nil
+	case m.inner != nil:
+		return m.inner.append(nil)
+	default:
+		return m.value
+	}
 }
 
 // take removes what stands at the path and returns it, nil if nothing does.
 func (o *object) take(path ...string) []byte {
-	m := o.find(path[0])
-	switch {
-	case m == nil:
-		return nil
-	case len(path) > 1 && m.object() == nil:
-		return nil
-	case len(path) > 1:
-		return m.object().take(path[1:]...)
+	value := o.get(path...)
+	if value != nil {
+		holder := o.holder(path)
+		holder.members = slices.DeleteFunc(holder.members, func(m member) bool { return m.named(path[len(path)-1]) })
 	}
-	value := m.raw()
-	o.members = slices.DeleteFunc(o.members, func(m member) bool { return m.named(path[0]) })
 	return value
 }
 
@@ -155,7 +119,7 @@ func (o *object) take(path ...string) []byte {
 func (o *object) put(value []byte, path ...string) {
 	m := o.find(path[0])
 	if m == nil {
-		o.members = append(o.members, member{key: []byte(`"` + path[0] + `"`)})
+		o.members = append(o.members, member{key: []byte(`"` + path[0] + `"`)}) // no name of ours needs escapes
 		m = &o.members[len(o.members)-1]
 	}
 	if len(path) == 1 {
@@ -188,21 +152,19 @@ func (o *object) append(dst []byte) []byte {
 // decodeString is the text of a JSON string. It is not ok for any other value, nor for a string that a Go
 // string cannot hold (half a surrogate pair): such a one is carried whole.
 func decodeString(raw []byte) (text string, ok bool) {
-	if len(raw) < 2 || raw[0] != '"' {
+	switch {
+	case len(raw) < 2 || raw[0] != '"':
 		return "", false
-	}
-	if bytes.IndexByte(raw, '\\') < 0 {
+	case bytes.IndexByte(raw, '\\') < 0:
 		text = string(raw[1 : len(raw)-1])
 		return text, utf8.ValidString(text)
 	}
-	if json.Unmarshal(raw, &text) != nil || strings.ContainsRune(text, utf8.RuneError) {
-		return "", false
-	}
-	return text, true
+	err := json.Unmarshal(raw, &text)
+	return text, err == nil && !strings.ContainsRune(text, utf8.RuneError)
 }
 
 func encodeString(text string) []byte {
-	raw, _ := json.Marshal(text) // a string always has a text
+	raw, _ := json.Marshal(text) // every string can be written
 	return raw
 }
 
@@ -212,73 +174,79 @@ type scanner struct {
 	at   int
 }
 
+// parse walks over an object or an array, item by item.
+func parse(text []byte, start, end byte, item func(*scanner) bool) bool {
+	s := &scanner{text: text}
+	if !s.eat(start) {
+		return false
+	}
+	for first := true; !s.eat(end); first = false {
+		if !first && !s.eat(',') || !item(s) {
+			return false
+		}
+	}
+	return true
+}
+
 // eat steps over blanks and then over c, if that is next.
 func (s *scanner) eat(c byte) bool {
 	for ; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {
 		case ' ', '\t', '\r', '\n':
-			continue
 		case c:
 			s.at++
 			return true
+		default:
+			return false
 		}
-		return false
 	}
 	return false
 }
 
 // value steps over one value and returns its text, nil if there is none.
 func (s *scanner) value() []byte {
-	s.eat(0) // no JSON has that byte: only the blanks
+	s.eat(0) // which no JSON has: only the blanks
 	start, depth := s.at, 0
 	for s.at < len(s.text) {
-		switch s.text[s.at] {
-		case '"':
+		switch c := s.text[s.at]; {
+		case c == '"':
 			s.skipString()
-		case '{', '[':
+		case c == '{' || c == '[':
 			depth++
 			s.at++
-		case '}', ']':
-			if depth == 0 {
-				return nil
-			}
+		case depth > 0 && (c == '}' || c == ']'):
 			depth--
 			s.at++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return nil
-			}
+		case depth > 0: // between the strings of an object or array nothing matters but its end
 			s.at++
 			continue
 		default:
-			s.skipPlain()
+			for s.at < len(s.text) && bytes.IndexByte([]byte(" \t\r\n,:{}[]\""), s.text[s.at]) < 0 {
+				s.at++
+			}
 		}
 		if depth == 0 {
-			return s.text[start:s.at]
+			break
 		}
 	}
-	return nil
+	if s.at == start {
+		return nil
+	}
+	return s.text[start:s.at:s.at]
 }
 
 // skipString steps over a string: to the next quote that no backslash takes the meaning from.
 func (s *scanner) skipString() {
 	for s.at++; s.at < len(s.text); s.at++ {
-		switch s.text[s.at] {
-		case '\\':
-			s.at++
-		case '"':
-			s.at++
+		quote := bytes.IndexByte(s.text[s.at:], '"')
+		if quote < 0 {
+			s.at = len(s.text)
 			return
 		}
-	}
-	s.at = len(s.text)
-}
-
-// skipPlain steps over a number, true, false or null.
-func (s *scanner) skipPlain() {
-	for ; s.at < len(s.text); s.at++ {
-		switch s.text[s.at] {
-		case ',', ':', ' ', '\t', '\r', '\n', '"', '{', '}', '[', ']':
+		before := s.text[s.at : s.at+quote]
+		s.at += quote
+		if slashes := len(before) - len(bytes.TrimRight(before, `\`)); slashes%2 == 0 {
+			s.at++
 			return
 		}
 	}

@@ -10,40 +10,44 @@ import (
 	"strings"
 )
 
-// sourceLines are the fields of v1's spec.source that both kinds share; the host has another name in
-// each.
-var sourceLines = []line{
-	reshaped(
-		move{
-			old: split("spec.database", "spec.databases"), toNew: databasesToNew,
-			new: split("spec.source.databases", "spec.databases"), toOld: databasesToOld,
+// sourceLines are the fields of v1's spec.source that both kinds share; v1alpha1 has another name for the
+// host in each.
+func sourceLines(oldHost string) []line {
+	return []line{
+		{
+			old: at(oldHost, "spec.source.port"), toNew: hostToNew,
+			new: at("spec.source.host", "spec.source.port"), toOld: hostToOld,
+			pairs: []pair{
+				//  v1alpha1, v1
+				to(oldHost, "spec.source.host"),
+				to(oldHost, "spec.source.port"),
+				parent("spec", "spec.source"),
+			},
 		},
-		to("spec.databases", "spec.source.databases"),
-		first("spec.database", "spec.source.databases"),
-	),
-	reshaped(
-		move{
-			old: split("spec.secretRef", "spec.credentialKeys"), toNew: credentialsToNew,
-			new: split("spec.source.credentialsSecretRef", "spec.credentialKeys"), toOld: credentialsToOld,
+		{
+			old: at("spec.database", "spec.databases"), toNew: databasesToNew,
+			new: at("spec.source.databases"), toOld: databasesToOld,
+			pairs: []pair{
+				to("spec.databases", "spec.source.databases"),
+				first("spec.database", "spec.source.databases"),
+			},
 		},
-		to("spec.secretRef", "spec.source.credentialsSecretRef.name"),
-		to("spec.credentialKeys.usernameKey", "spec.source.credentialsSecretRef.usernameKey"),
-		to("spec.credentialKeys.passwordKey", "spec.source.credentialsSecretRef.passwordKey"),
-		within("spec.credentialKeys", "spec.source.credentialsSecretRef"),
-		within("spec.secretRef", "spec.source.credentialsSecretRef"),
-	),
-	renamed("spec.tls", "spec.source.tls"),
-}
-
-// hostMove pairs "host:port" with host and port. A port that cannot be joined stays where it stands, and
-// beside it the host is not split.
-func hostMove(old string) move {
-	return move{
-		old: split(old, "spec.source.port"), toNew: hostToNew,
-		new: split("spec.source.host", "spec.source.port"), toOld: hostToOld,
+		{
+			old: at("spec.secretRef", "spec.credentialKeys"), toNew: credentialsToNew,
+			new: at("spec.source.credentialsSecretRef"), toOld: credentialsToOld,
+			pairs: []pair{
+				to("spec.secretRef", "spec.source.credentialsSecretRef.name"),
+				to("spec.credentialKeys.usernameKey", "spec.source.credentialsSecretRef.usernameKey"),
+				to("spec.credentialKeys.passwordKey", "spec.source.credentialsSecretRef.passwordKey"),
+				parent("spec.credentialKeys", "spec.source.credentialsSecretRef"),
+				parent("spec.secretRef", "spec.source.credentialsSecretRef"),
+			},
+		},
+		renamed("spec.tls", "spec.source.tls"),
 	}
 }
 
+// hostToNew splits "host:port", but not beside a port that could not be joined.
 func hostToNew(v values) values {
 	text, _ := decodeString(v[0])
 	host, port, ok := splitHost(text)
@@ -60,7 +64,7 @@ func hostToNew(v values) values {
 // manager gives up the host.
 func hostToOld(v values) values {
 	host, ok := decodeString(v[0])
-	if !ok && v[0] != nil || v[1] == nil {
+	if v[1] == nil || v[0] != nil && (!ok || host == "") {
 		return v
 	}
 	joined := joinHost(host, string(v[1]))
@@ -96,80 +100,56 @@ func joinHost(host, port string) string {
 	return host + ":" + port
 }
 
-// databasesToNew makes one list of database and databases. Both at once are no error but the moment in
-// which a manager goes from one to the other, and it needs every name (see the package's text).
+// databasesToNew makes one list of database and databases. Both at once are the moment in which a manager
+// goes from one to the other, and it needs every name (see the package's text).
 func databasesToNew(v values) values {
 	database, databases := v[0], v[1]
 	if database == nil {
 		return values{databases}
 	}
-	list, isList := parseArray(databases)
-	switch {
-	case saysNothing(databases):
-		return values{array(database)}
-	case !isList:
-		return values{array(database), databases}
-	case slices.ContainsFunc(list, func(name []byte) bool { return bytes.Equal(name, database) }):
-		return values{databases}
+	names, _ := parseArray(databases)
+	if !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Equal(name, database) }) {
+		names = slices.Insert(names, 0, database)
 	}
-	return values{array(append([][]byte{database}, list...)...)}
+	return values{append(append([]byte{'['}, bytes.Join(names, []byte{','})...), ']')}
 }
 
-// databasesToOld writes a list of exactly one name into database. An odd value stays beside it.
+// databasesToOld writes a list of exactly one name into database.
 func databasesToOld(v values) values {
-	databases, odd := v[0], v[1]
-	list, isList := parseArray(databases)
-	if !isList || len(list) != 1 {
-		return values{nil, databases}
+	if names, _ := parseArray(v[0]); len(names) == 1 {
+		return values{names[0]}
 	}
-	if _, isList := parseArray(odd); isList || saysNothing(odd) {
-		odd = nil
-	}
-	return values{list[0], odd}
+	return values{nil, v[0]}
 }
 
-// credentialsToNew puts the Secret's name and its keys into one reference.
+// credentialsToNew puts the Secret's name and its keys into one reference. A name among the keys is no field
+// of v1alpha1, and must not begin to mean something.
 func credentialsToNew(v values) values {
-	name, odd := v[0], v[1]
-	reference, isObject := parseObject(odd)
+	name, keys := v[0], v[1]
+	reference, ok := parseObject(keys)
 	switch {
-	case isObject:
-		reference.take("name") // unknown among the keys: it must not begin to mean something
-		odd = nil
+	case ok:
+		reference.take("name")
 	case name == nil:
-		return values{odd}
-	case saysNothing(odd):
-		odd = nil
+		return values{keys}
+	default:
+		reference = &object{}
 	}
 	if name != nil {
-		if reference == nil {
-			reference = &object{}
-		}
 		reference.put(name, "name")
 	}
-	return values{reference.append(nil), odd}
+	return values{reference.append(nil)}
 }
 
 // credentialsToOld takes the reference apart. One without anything in it has a home too.
 func credentialsToOld(v values) values {
-	reference, odd := v[0], v[1]
-	inner, isObject := parseObject(reference)
-	if !isObject {
-		return values{nil, reference}
+	keys, ok := parseObject(v[0])
+	if !ok {
+		return values{nil, v[0]}
 	}
-	name := inner.take("name")
-	if name == nil || len(inner.members) > 0 {
-		return values{name, inner.append(nil)}
+	name := keys.take("name")
+	if name != nil && len(keys.members) == 0 {
+		return values{name}
 	}
-	if _, isObject := parseObject(odd); isObject || saysNothing(odd) {
-		odd = nil
-	}
-	return values{name, odd}
-}
-
-// saysNothing holds for a field that is not there, or null.
-func saysNothing(raw []byte) bool { return raw == nil || string(raw) == "null" }
-
-func array(elements ...[]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(elements, []byte{','})...), ']')
+	return values{name, keys.append(nil)}
 }

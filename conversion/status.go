@@ -8,19 +8,19 @@ import "bytes"
 // mySQLStatusLines are the fields of MySQLBackup's status. Two names of v1alpha1 mean something else than
 // in v1: its lastBackupTime always was the start of the last run.
 var mySQLStatusLines = []line{
-	//        v1alpha1                    v1
+	//  v1alpha1, v1
 	renamed("status.lastBackupTime", "status.lastScheduleTime"),
 	renamed("status.lastCompletionTime", "status.lastBackupTime"),
-	reshaped(
-		move{
-			old: split("status.backupStatus", "status.phase", "status.lastResult"), toNew: stateToNew,
-			new: split("status.backupStatus", "status.phase", "status.lastResult"), toOld: stateToOld,
+	{
+		old: at("status.backupStatus", "status.phase", "status.lastResult"), toNew: stateToNew,
+		new: at("status.backupStatus", "status.phase", "status.lastResult"), toOld: stateToOld,
+		pairs: []pair{
+			to("status.backupStatus", "status.lastResult"),
+			to("status.lastResult", "status.lastResult"),
+			to("status.backupStatus", "status.phase"),
+			to("status.phase", "status.phase"),
 		},
-		to("status.backupStatus", "status.lastResult"),
-		to("status.lastResult", "status.lastResult"),
-		to("status.backupStatus", "status.phase"),
-		to("status.phase", "status.phase"),
-	),
+	},
 	same("status.observedGeneration"),
 	same("status.lastSuccessfulTime"),
 	same("status.nextScheduleTime"),

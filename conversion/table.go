@@ -5,65 +5,30 @@ package conversion
 
 import "strings"
 
-// table pairs the fields of a kind's two versions.
-type table struct {
-	moves []move
+// line pairs fields of the two versions. A line without paths of values is a field that stays where it is.
+type line struct {
 	pairs []pair
-}
-
-// holders are the objects of v1 that hold moved fields, and nothing once these are gone.
-var holders = split("spec.source", "spec.retention")
-
-// move carries values between the paths of v1alpha1 and those of v1.
-type move struct {
-	old, new     [][]string
+	// old and new are where the values stand in either version. A path that is no field of the version is
+	// where an odd value stays.
+	old, new [][]string
+	// toNew and toOld turn the values of one version into those of the other.
 	toNew, toOld func(values) values
 }
 
-// values are what stands at the paths of a move, in their order; nil is nothing. The texts are the
-// input's own and must not be written to.
+// values are what stands at the paths of a line, in their order; nil is nothing. The texts are the input's
+// own and must not be written to.
 type values [3][]byte
 
-// line is what a table is written in: the pairs of paths that the reader sees, and how the values move.
-type line struct {
-	pairs []pair
-	move  *move
-}
-
 // same is a field that has the same path and the same type in both versions.
-func same(path string) line {
-	return line{pairs: []pair{{Pair: Pair{Old: path, New: path}}}}
-}
+func same(path string) line { return line{pairs: []pair{to(path, path)}} }
 
 // renamed is a field that has the same type in both versions, but not the same path.
 func renamed(old, path string) line {
 	carry := func(v values) values { return v }
-	return line{
-		pairs: []pair{{Pair: Pair{Old: old, New: path}}},
-		move:  &move{old: split(old), new: split(path), toNew: carry, toOld: carry},
-	}
+	return line{pairs: []pair{to(old, path)}, old: at(old), new: at(path), toNew: carry, toOld: carry}
 }
 
-// reshaped are fields whose values are not the same in both versions. The move says which values it
-// reads and writes; the pairs say which field of one version speaks of which of the other.
-func reshaped(m move, pairs ...pair) line {
-	return line{pairs: pairs, move: &m}
-}
-
-func newTable(groups ...[]line) *table {
-	t := &table{}
-	for _, lines := range groups {
-		for _, l := range lines {
-			t.pairs = append(t.pairs, l.pairs...)
-			if l.move != nil {
-				t.moves = append(t.moves, *l.move)
-			}
-		}
-	}
-	return t
-}
-
-func split(paths ...string) [][]string {
+func at(paths ...string) [][]string {
 	names := make([][]string, len(paths))
 	for i, path := range paths {
 		names[i] = strings.Split(path, ".")
@@ -71,37 +36,56 @@ func split(paths ...string) [][]string {
 	return names
 }
 
-// toNew turns an object of v1alpha1 into one of v1.
-func (t *table) toNew(o *object) {
-	t.convert(o, func(m *move) (from, to [][]string, turn func(values) values) { return m.old, m.new, m.toNew })
+// table holds the lines of a kind, ready for both directions.
+type table struct {
+	toNew, toOld []step
+	pairs        []pair
 }
 
-// toOld turns an object of v1 into one of v1alpha1.
-func (t *table) toOld(o *object) {
-	t.convert(o, func(m *move) (from, to [][]string, turn func(values) values) { return m.new, m.old, m.toOld })
+type step struct {
+	from, to [][]string
+	turn     func(values) values
 }
 
-// convert takes everything out before it puts anything in: a path of one version can be another field's
-// path in the other. What is then left at a path of the other version is no field of this one, and goes,
-// lest it begins to mean something. An empty holder goes too: v1alpha1 has none.
-func (t *table) convert(o *object, way func(*move) (from, to [][]string, turn func(values) values)) {
-	taken := make([]values, len(t.moves))
-	for i := range t.moves {
-		from, _, _ := way(&t.moves[i])
-		taken[i] = o.takeAll(from)
+func newTable(groups ...[]line) *table {
+	t := &table{}
+	for _, lines := range groups {
+		for _, l := range lines {
+			t.pairs = append(t.pairs, l.pairs...)
+			if l.old != nil {
+				t.toNew = append(t.toNew, step{from: l.old, to: l.new, turn: l.toNew})
+				t.toOld = append(t.toOld, step{from: l.new, to: l.old, turn: l.toOld})
+			}
+		}
 	}
-	for i := range t.moves {
-		_, to, _ := way(&t.moves[i])
-		o.takeAll(to)
+	return t
+}
+
+// holders are the objects of v1 that hold moved fields. v1alpha1 has no empty ones.
+var holders = at("spec.source", "spec.retention")
+
+// convert takes everything out before it puts anything in: a path of one version can be another field's in
+// the other. What is then left at a path of the other version is no field of this one, and goes, lest it
+// begins to mean something.
+func convert(o *object, steps []step) {
+	taken := make([]values, len(steps))
+	for i := range steps {
+		taken[i] = o.takeAll(steps[i].from)
+	}
+	for i := range steps {
+		o.takeAll(steps[i].to)
 	}
 	for _, holder := range holders {
 		if held := o.get(holder...); string(held) == "{}" || string(held) == "null" {
 			o.take(holder...)
 		}
 	}
-	for i := range t.moves {
-		_, to, turn := way(&t.moves[i])
-		o.putAll(to, turn(taken[i]))
+	for i := range steps {
+		for j, value := range steps[i].turn(taken[i]) {
+			if value != nil {
+				o.put(value, steps[i].to[j]...)
+			}
+		}
 	}
 }
 
@@ -110,12 +94,4 @@ func (o *object) takeAll(paths [][]string) (v values) {
 		v[i] = o.take(path...)
 	}
 	return v
-}
-
-func (o *object) putAll(paths [][]string, v values) {
-	for i, path := range paths {
-		if v[i] != nil {
-			o.put(v[i], path...)
-		}
-	}
 }
