@@ -4,8 +4,10 @@
 package conversion
 
 import (
-	"fmt"
-	"strings"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,7 +83,7 @@ func (s *server) convert(in *unstructured.Unstructured, version string) *unstruc
 	return &unstructured.Unstructured{Object: convertObject(s.t, in.Object, version)}
 }
 
-func (s *server) Convert(_, _, _ any) error { return fmt.Errorf("never called") }
+func (s *server) Convert(_, _, _ any) error { return errors.New("never called") }
 
 func (s *server) ConvertFieldLabel(_ apischema.GroupVersionKind, label, value string) (string, string, error) {
 	return label, value, nil
@@ -202,9 +204,7 @@ func TestAFieldCanMoveHomeUnderServerSideApply(t *testing.T) {
 			s := newServer(t, "BackupJob")
 			for i, body := range []string{tc.before, tc.after} {
 				config := specOf(t, rest)
-				for name, value := range specOf(t, body) {
-					config[name] = value
-				}
+				maps.Copy(config, specOf(t, body))
 				if err := s.apply("user", oldVersion, config); err != nil {
 					t.Fatalf("config %d is refused: %v", i, err)
 				}
@@ -212,7 +212,7 @@ func TestAFieldCanMoveHomeUnderServerSideApply(t *testing.T) {
 					t.Fatalf("config %d is not in the object:\n%s\n%s", i, encode(t, config), encode(t, got.Object["spec"]))
 				}
 				s.mustUpdate("controller", newVersion, "status", map[string]any{"phase": "Scheduled"})
-				s.mustUpdate("kubectl-label", oldVersion, "metadata", map[string]any{"name": "a", "labels": map[string]any{"a": fmt.Sprint(i)}})
+				s.mustUpdate("kubectl-label", oldVersion, "metadata", map[string]any{"name": "a", "labels": map[string]any{"a": strconv.Itoa(i)}})
 			}
 		})
 	}
@@ -273,7 +273,7 @@ func (g *generator) thin(object map[string]any) {
 	for _, name := range sortedNames(object) {
 		inner, ok := object[name].(map[string]any)
 		switch {
-		case ok && strings.Contains("source retention storage persistentVolumeClaim credentialsSecretRef credentialKeys", name):
+		case ok && slices.Contains([]string{"source", "retention", "storage", "persistentVolumeClaim", "credentialsSecretRef", "credentialKeys"}, name):
 			g.thin(inner)
 		case g.chance(0.3):
 			delete(object, name)

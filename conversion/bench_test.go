@@ -23,27 +23,27 @@ import (
 )
 
 // stored reads an object as a server holds it: with managedFields, what kubectl applied last, and a status.
-func stored(t testing.TB, kind string) []byte {
-	t.Helper()
+func stored(tb testing.TB, kind string) []byte {
+	tb.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "stored-"+kind+".json"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return compact.Bytes()
 }
 
 // directions are both conversions of both kinds.
-func directions(t testing.TB, run func(name string, raw []byte, to string)) {
-	t.Helper()
+func directions(tb testing.TB, run func(name string, raw []byte, to string)) {
+	tb.Helper()
 	for _, kind := range []string{"BackupJob", "MySQLBackup"} {
-		hub := stored(t, kind)
+		hub := stored(tb, kind)
 		old, err := Convert(hub, oldVersion)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		run(kind+"/to v1alpha1", hub, oldVersion)
 		run(kind+"/to v1", old, newVersion)

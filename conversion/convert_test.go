@@ -19,11 +19,11 @@ func objectOf(t *testing.T, apiVersion, kind, body string) []byte {
 	return yamlToJSON(t, []byte("apiVersion: "+apiVersion+"\nkind: "+kind+"\n"+body))
 }
 
-func yamlToJSON(t testing.TB, text []byte) []byte {
-	t.Helper()
+func yamlToJSON(tb testing.TB, text []byte) []byte {
+	tb.Helper()
 	raw, err := yaml.YAMLToJSON(text)
 	if err != nil {
-		t.Fatalf("the case is no YAML: %v\n%s", err, text)
+		tb.Fatalf("the case is no YAML: %v\n%s", err, text)
 	}
 	return raw
 }

@@ -43,6 +43,7 @@ func ours(raw []byte) bool {
 
 // fuzzConvert fuzzes what stands in an object of both kinds in one version.
 func fuzzConvert(f *testing.F, version string) {
+	f.Helper()
 	for _, cases := range bothWays {
 		for _, bodies := range cases {
 			old, hub, _ := bytes.Cut([]byte(bodies), []byte("\n---\n"))

@@ -23,42 +23,42 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func reviewOf(t testing.TB, apiVersion string, objects ...string) []byte {
-	t.Helper()
+func reviewOf(tb testing.TB, apiVersion string, objects ...string) []byte {
+	tb.Helper()
 	request := &apiextensionsv1.ConversionRequest{UID: "u-<1>", DesiredAPIVersion: apiVersion}
 	for _, object := range objects {
 		request.Objects = append(request.Objects, runtime.RawExtension{Raw: []byte(object)})
 	}
-	return encode(t, &apiextensionsv1.ConversionReview{
+	return encode(tb, &apiextensionsv1.ConversionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "ConversionReview"},
 		Request:  request,
 	})
 }
 
 // ask sends a body and decodes the answer as an API server does.
-func ask(t testing.TB, h http.Handler, body []byte) *apiextensionsv1.ConversionResponse {
-	t.Helper()
+func ask(tb testing.TB, h http.Handler, body []byte) *apiextensionsv1.ConversionResponse {
+	tb.Helper()
 	recorder := httptest.NewRecorder()
-	h.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/convert", bytes.NewReader(body)))
+	h.ServeHTTP(recorder, httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/convert", bytes.NewReader(body)))
 	if recorder.Code != http.StatusOK {
-		t.Fatalf("status %d: %s", recorder.Code, recorder.Body)
+		tb.Fatalf("status %d: %s", recorder.Code, recorder.Body)
 	}
 	var review apiextensionsv1.ConversionReview
 	if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil {
-		t.Fatalf("decode the answer: %v\n%s", err, recorder.Body)
+		tb.Fatalf("decode the answer: %v\n%s", err, recorder.Body)
 	}
 	switch {
 	case review.GroupVersionKind() != apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview"):
-		t.Fatalf("the answer is a %s", review.GroupVersionKind())
+		tb.Fatalf("the answer is a %s", review.GroupVersionKind())
 	case review.Response == nil || review.Response.UID != types.UID("u-<1>"):
-		t.Fatalf("the answer is not for the request: %+v", review.Response)
+		tb.Fatalf("the answer is not for the request: %+v", review.Response)
 	}
 	return review.Response
 }
 
-func quietHandler(t testing.TB) http.Handler {
-	t.Helper()
-	return Handler(HandlerOptions{Log: funcr.New(func(_, args string) { t.Errorf("logged: %s", args) }, funcr.Options{Verbosity: 9})})
+func quietHandler(tb testing.TB) http.Handler {
+	tb.Helper()
+	return Handler(HandlerOptions{Log: funcr.New(func(_, args string) { tb.Errorf("logged: %s", args) }, funcr.Options{Verbosity: 9})})
 }
 
 func named(version, kind, name, rest string) string {

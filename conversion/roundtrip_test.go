@@ -24,13 +24,13 @@ var seedFlag = flag.Uint64("seed", 0, "seed of the random objects; 0 draws one")
 // roundTrips is the number of objects per kind and direction.
 const roundTrips = 10_000
 
-func seed(t testing.TB) uint64 {
-	t.Helper()
+func seed(tb testing.TB) uint64 {
+	tb.Helper()
 	s := *seedFlag
 	if s == 0 {
 		s = rand.Uint64()
 	}
-	t.Logf("repeat with -seed=%d", s)
+	tb.Logf("repeat with -seed=%d", s)
 	return s
 }
 
@@ -43,33 +43,33 @@ func otherVersion(version string) string {
 	return oldVersion
 }
 
-func encode(t testing.TB, object any) []byte {
-	t.Helper()
+func encode(tb testing.TB, object any) []byte {
+	tb.Helper()
 	raw, err := json.Marshal(object)
 	if err != nil {
-		t.Fatalf("encode: %v", err)
+		tb.Fatalf("encode: %v", err)
 	}
 	return raw
 }
 
-func convertObject(t testing.TB, object map[string]any, version string) map[string]any {
-	t.Helper()
-	raw := encode(t, object)
+func convertObject(tb testing.TB, object map[string]any, version string) map[string]any {
+	tb.Helper()
+	raw := encode(tb, object)
 	converted, err := Convert(raw, version)
 	if err != nil {
-		t.Fatalf("Convert to %s: %v\n%s", version, err, raw)
+		tb.Fatalf("Convert to %s: %v\n%s", version, err, raw)
 	}
-	return decodeObject(t, converted)
+	return decodeObject(tb, converted)
 }
 
 // decodeObject decodes as a server does: whole numbers are int64.
-func decodeObject(t testing.TB, raw []byte) map[string]any {
-	t.Helper()
+func decodeObject(tb testing.TB, raw []byte) map[string]any {
+	tb.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var object map[string]any
 	if err := decoder.Decode(&object); err != nil {
-		t.Fatalf("decode: %v\n%s", err, raw)
+		tb.Fatalf("decode: %v\n%s", err, raw)
 	}
 	return wholeNumbers(object).(map[string]any)
 }
@@ -212,7 +212,7 @@ var oddValues = []string{
 }
 
 func (g *generator) odd() any {
-	return decodeObject(g.t, []byte(`{"odd":`+oddValues[g.IntN(len(oddValues))]+`}`))["odd"]
+	return decodeObject(g.tb, []byte(`{"odd":`+oddValues[g.IntN(len(oddValues))]+`}`))["odd"]
 }
 
 // TestAnythingIsStableAfterOneConversion draws objects whose fields have the names of both versions and hold

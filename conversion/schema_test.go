@@ -68,52 +68,53 @@ func newSchema(kind, group string, version apiextensionsv1.CustomResourceDefinit
 	}, nil
 }
 
-func schemasOf(t testing.TB) []schema {
-	t.Helper()
+func schemasOf(tb testing.TB) []schema {
+	tb.Helper()
 	all, err := allSchemas()
 	if err != nil {
-		t.Fatalf("read the schemas of the CRDs: %v", err)
+		tb.Fatalf("read the schemas of the CRDs: %v", err)
 	}
 	if len(all) != 4 {
-		t.Fatalf("the CRDs have %d schemas, want two kinds in two versions", len(all))
+		tb.Fatalf("the CRDs have %d schemas, want two kinds in two versions", len(all))
 	}
 	return all
 }
 
-func schemaOf(t testing.TB, kind, version string) schema {
-	t.Helper()
-	for _, s := range schemasOf(t) {
+func schemaOf(tb testing.TB, kind, version string) schema {
+	tb.Helper()
+	for _, s := range schemasOf(tb) {
 		if s.kind == kind && s.version == version {
 			return s
 		}
 	}
-	t.Fatalf("the CRDs have no %s in %s", kind, version)
+	tb.Fatalf("the CRDs have no %s in %s", kind, version)
 	return schema{}
 }
 
 // judge says what a server would refuse the object for. It is what kube-apiserver runs on a create, in the
 // same order.
-func (s schema) judge(t testing.TB, object map[string]any) field.ErrorList {
-	t.Helper()
+func (s schema) judge(tb testing.TB, object map[string]any) field.ErrorList {
+	tb.Helper()
 	errs := validation.ValidateCustomResource(nil, object, s.types)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
 	if len(errs) > 0 {
 		return errs
 	}
-	errs, _ = s.rules.Validate(t.Context(), nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	errs, _ = s.rules.Validate(tb.Context(), nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
 	return errs
 }
 
 // generator draws objects that a schema admits: every field absent, at its bounds, zero, empty or between.
 type generator struct {
 	*rand.Rand
-	t testing.TB
+	tb testing.TB
 	// density is how likely an optional field is there; every object has another.
 	density float64
 }
 
-func newGenerator(t testing.TB, seed uint64) *generator {
-	return &generator{Rand: rand.New(rand.NewPCG(seed, 0)), t: t}
+func newGenerator(tb testing.TB, seed uint64) *generator {
+	tb.Helper()
+	return &generator{Rand: rand.New(rand.NewPCG(seed, 0)), tb: tb}
 }
 
 // object draws an object with its metadata.
@@ -182,7 +183,7 @@ func (g *generator) value(path string, s *structuralschema.Structural) any {
 	case "boolean":
 		return g.chance(0.5)
 	}
-	g.t.Fatalf("%s has type %q, which the generator does not know", path, s.Type)
+	g.tb.Fatalf("%s has type %q, which the generator does not know", path, s.Type)
 	return nil
 }
 
@@ -284,7 +285,7 @@ func (g *generator) text(path string, validation *structuralschema.ValueValidati
 	case strings.HasPrefix(pattern, `^([a-z0-9]([-a-z0-9]*`):
 		return "example.com/" + g.letters("aB", 20)
 	default:
-		g.t.Fatalf("%s has the pattern %s, which the generator does not know", path, pattern)
+		g.tb.Fatalf("%s has the pattern %s, which the generator does not know", path, pattern)
 		return ""
 	}
 }
