@@ -114,15 +114,22 @@ type SecretReference struct {
 	Name string `json:"name"`
 }
 
-// Resources are the requests and limits of a container.
+// Resources are the requests and limits of a container. Quantities are bounded
+// because reading one with a large exponent takes a server minutes.
 type Resources struct {
-	// limits are the most that the container may use.
+	// limits are the most that the container may use, such as cpu: 500m and
+	// memory: 1Gi. Quantities have at most 32 characters and no exponent.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, type(self[k]) != string || size(self[k]) <= 32)",message="must have quantities of at most 32 characters, such as '500m' or '1Gi'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, type(self[k]) != string || !self[k].contains('e') && !self[k].contains('E'))",message="must have quantities without an exponent, such as '500m' or '1Gi'"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 
-	// requests are what the container is given at least.
+	// requests are what the container is given at least, such as cpu: 100m and
+	// memory: 128Mi. Quantities have at most 32 characters and no exponent.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, type(self[k]) != string || size(self[k]) <= 32)",message="must have quantities of at most 32 characters, such as '500m' or '1Gi'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, type(self[k]) != string || !self[k].contains('e') && !self[k].contains('E'))",message="must have quantities without an exponent, such as '500m' or '1Gi'"
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
