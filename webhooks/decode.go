@@ -13,6 +13,7 @@ import (
 // decodeInto reads object into a typed one as far as the types reach, and
 // returns the paths of the values that it had to leave out.
 func decodeInto(object map[string]any, into any, s *shape) ([]path, error) {
+	object = withoutWildQuantities(object)
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
