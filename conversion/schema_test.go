@@ -169,7 +169,7 @@ func (g *generator) value(path string, s *structuralschema.Structural) any {
 	case len(validation.Enum) > 0:
 		return validation.Enum[g.IntN(len(validation.Enum))].Object
 	case s.XIntOrString:
-		return []any{int64(0), int64(2), "100m", "1.5Gi", "0", "1e3", ".5"}[g.IntN(7)]
+		return []any{int64(0), int64(2), "100m", "1.5Gi", "0", "+1", ".5"}[g.IntN(7)]
 	}
 	switch s.Type {
 	case "object":
