@@ -15,7 +15,9 @@ import (
 )
 
 const (
-	anyHost = "must be the DNS name or IP address of the database server, such as 'db.example.com'"
+	// portBehind is for v1alpha1, which has no field for a port.
+	portBehind = "must have a port of 1 to 65535 behind the ':', such as 'db.example.com:3306'"
+	anyHost    = "must be the DNS name or IP address of the database server, such as 'db.example.com'"
 	// maxHost and maxHostLabel are DNS's own bounds.
 	maxHost      = 253
 	maxHostLabel = 63
@@ -33,7 +35,11 @@ func judgeServer(b backupv1.Backup, r *report) {
 		r.add(at, checkHost(host, r.alpha))
 	}
 	if port := b.Server().Port; port != nil && (*port < 1 || *port > maxPort) {
-		r.add(sourcePath.Child("port"), fmt.Sprintf("must have a port of 1 to %d", maxPort))
+		if r.alpha {
+			r.add(sourcePath.Child("port"), portBehind)
+		} else {
+			r.add(sourcePath.Child("port"), fmt.Sprintf("must have a port of 1 to %d", maxPort))
+		}
 	}
 }
 
@@ -88,7 +94,7 @@ func bracketWords(alpha bool) string {
 func portWords(host string, alpha bool) string {
 	name, port, _ := strings.Cut(host, ":")
 	if alpha {
-		return fmt.Sprintf("must have a port of 1 to %d behind the ':', such as 'db.example.com:3306'", maxPort)
+		return portBehind
 	}
 	if number, err := strconv.Atoi(port); err != nil || number < 1 || number > maxPort || checkDNSName(name) != "" {
 		return "must not have a port; write the host alone, and the port into `spec.source.port`"
