@@ -4,10 +4,12 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -85,6 +87,7 @@ func (s *share) leave() { <-s.places }
 type guard struct {
 	route   string
 	share   *share
+	large   *share // for what is larger than maxOrdinary
 	limit   int64
 	clients *Clients
 	metrics *metrics
@@ -113,15 +116,32 @@ func (g *guard) around(next http.Handler) http.Handler {
 			g.refuse(w, http.StatusRequestEntityTooLarge, "Size", fmt.Sprintf("a review may have at most %d bytes", g.limit))
 			return
 		}
-		if !g.share.enter(r.Context()) {
+		r.Body = http.MaxBytesReader(w, r.Body, g.limit)
+		share := g.shareOf(r)
+		if !share.enter(r.Context()) {
 			w.Header().Set("Retry-After", "1")
 			g.refuse(w, http.StatusServiceUnavailable, "Busy", "too many reviews at a time; try again")
 			return
 		}
-		defer g.share.leave()
-		r.Body = http.MaxBytesReader(w, r.Body, g.limit)
+		defer share.leave()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// shareOf reads an ordinary review to its end, and of a larger one enough to
+// know: whoever sends slowly holds no place meanwhile, and one of the few large
+// ones at most. What goes wrong with the body, the handler meets again.
+func (g *guard) shareOf(r *http.Request) *share {
+	var head bytes.Buffer
+	n, _ := io.CopyN(&head, r.Body, maxOrdinary+1)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(&head, r.Body), r.Body}
+	if n > maxOrdinary {
+		return g.large
+	}
+	return g.share
 }
 
 func (g *guard) refuse(w http.ResponseWriter, code int, reason, message string) {

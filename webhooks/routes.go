@@ -35,8 +35,13 @@ const (
 	// maxReview is room for two objects as large as etcd stores them (1.5 MiB)
 	// and the rest of a review.
 	maxReview = 4 << 20
-	// maxConversion is room for 20,000 objects of 3 KiB; servers send one.
-	maxConversion = 64 << 20
+	// maxConversion is room for 1,000 objects of 16 KiB; servers send one.
+	maxConversion = 16 << 20
+	// maxOrdinary is how large the reviews are of which many are worked on at a
+	// time: several times what a review of a real object has. What a sender
+	// makes up can take forty times its size in memory, so of larger ones each
+	// share works on one at a time.
+	maxOrdinary = 64 << 10
 
 	defaultAdmissions  = 32
 	defaultConversions = 16
@@ -66,6 +71,7 @@ type Options struct {
 
 	// MaxAdmissions and MaxConversions are how many requests of each kind are
 	// worked on at a time; neither takes the other's share. 0 means 32 and 16.
+	// Large ones are one more each, at most.
 	MaxAdmissions, MaxConversions int
 	// MaxWait is how long a request waits for its turn before it is told to
 	// come again. 0 means two seconds.
@@ -123,7 +129,7 @@ func Routes(o Options) (http.Handler, error) {
 		references: &references{mode: o.References, reviewer: o.Reviewer, timeout: o.ReviewTimeout, metrics: m},
 	}
 	mux := http.NewServeMux()
-	admissions := newShare(o.MaxAdmissions, o.MaxWait)
+	admissions, largeAdmissions := newShare(o.MaxAdmissions, o.MaxWait), newShare(1, o.MaxWait)
 	for _, path := range routes {
 		if path == PathConvert {
 			continue
@@ -138,10 +144,16 @@ func Routes(o Options) (http.Handler, error) {
 		if err != nil {
 			return nil, fmt.Errorf("set up %s: %w", path, err)
 		}
-		guard := &guard{route: path, share: admissions, limit: maxReview, clients: o.Clients, metrics: m, log: o.Log, clock: o.Clock}
+		guard := &guard{
+			route: path, share: admissions, large: largeAdmissions, limit: maxReview,
+			clients: o.Clients, metrics: m, log: o.Log, clock: o.Clock,
+		}
 		mux.Handle(path, guard.around(handler))
 	}
-	guard := &guard{route: PathConvert, share: newShare(o.MaxConversions, o.MaxWait), limit: maxConversion, metrics: m, log: o.Log, clock: o.Clock}
+	guard := &guard{
+		route: PathConvert, share: newShare(o.MaxConversions, o.MaxWait), large: newShare(1, o.MaxWait), limit: maxConversion,
+		metrics: m, log: o.Log, clock: o.Clock,
+	}
 	mux.Handle(PathConvert, guard.around(conversion.Handler(conversion.HandlerOptions{
 		MaxBodyBytes: maxConversion, Log: o.Log.WithName("conversion"), Registerer: o.Registerer,
 	})))

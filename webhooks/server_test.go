@@ -89,7 +89,7 @@ func TestAnObjectAsLargeAsEtcdStoresPasses(t *testing.T) {
 }
 
 func TestASlowBodyIsCutOffAndKeepsNobodyElseOut(t *testing.T) {
-	d := open(t, Options{}, ServerOptions{ReadTimeout: 300 * time.Millisecond})
+	d := open(t, Options{MaxAdmissions: 1, MaxWait: time.Millisecond}, ServerOptions{ReadTimeout: 300 * time.Millisecond})
 	conn, err := tls.Dial("tcp", d.address, &tls.Config{RootCAs: d.ca.pool, ServerName: "localhost"})
 	if err != nil {
 		t.Fatal(err)
@@ -98,8 +98,11 @@ func TestASlowBodyIsCutOffAndKeepsNobodyElseOut(t *testing.T) {
 	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", PathMutateBackupJob); err != nil {
 		t.Fatal(err)
 	}
-	if !d.review(t, PathValidateBackupJob, writeOf(t, object(t, jobV1), nil)).Allowed {
-		t.Error("another client was kept out")
+	for range 20 { // the slow one is in by then, and there is one place
+		code, text, _ := d.post(t, d.client, PathValidateBackupJob, bytes.NewReader(reviewOf(t, writeOf(t, object(t, jobV1), nil))))
+		if !strings.Contains(text, `"allowed":true`) {
+			t.Fatalf("another client was kept out: %d %s", code, text)
+		}
 	}
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -109,6 +112,54 @@ func TestASlowBodyIsCutOffAndKeepsNobodyElseOut(t *testing.T) {
 	if answer, _ := io.ReadAll(response.Body); !strings.Contains(string(answer), `"allowed":false`) {
 		t.Errorf("the slow client got %q; it must be refused", answer)
 	}
+}
+
+// The sender of a large review decides how much memory it takes, so there is
+// one of them at a time, and no ordinary one waits for it.
+func TestLargeReviewsTakeTurnsAndOrdinaryOnesDoNotWaitForThem(t *testing.T) {
+	d := open(t, Options{MaxWait: time.Millisecond}, ServerOptions{})
+	for _, path := range []string{PathMutateBackupJob, PathConvert} {
+		held, ended := &held{size: 2 * maxOrdinary, release: make(chan struct{})}, make(chan struct{})
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+path, held)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			defer close(ended)
+			if response, err := d.client.Do(request); err == nil {
+				_ = response.Body.Close()
+			}
+		}()
+		waitFor(t, func() bool {
+			code, _, _ := d.post(t, d.client, path, &endless{left: maxOrdinary + 1})
+			return code == http.StatusServiceUnavailable
+		})
+		if code, text, _ := d.post(t, d.client, path, &endless{left: maxOrdinary}); code == http.StatusServiceUnavailable {
+			t.Errorf("%s: an ordinary review was kept out: %s", path, text)
+		}
+		close(held.release)
+		<-ended
+		if code, text, _ := d.post(t, d.client, path, &endless{left: maxOrdinary + 1}); code == http.StatusServiceUnavailable {
+			t.Errorf("%s: the place was not given back: %s", path, text)
+		}
+	}
+}
+
+// held is a body that ends only once it is released.
+type held struct {
+	size    int
+	release chan struct{}
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	if h.size == 0 {
+		<-h.release
+		return 0, io.EOF
+	}
+	n := min(len(p), h.size)
+	copy(p, bytes.Repeat([]byte(" "), n))
+	h.size -= n
+	return n, nil
 }
 
 func TestEachKindOfRequestHasAShareOfItsOwn(t *testing.T) {
