@@ -58,6 +58,8 @@ type facts struct {
 	trouble *metav1.Condition
 	look    time.Time // when to look again though nothing changes, zero if never
 	cleanup *job
+	// deadline is when the clean-up of an object that is being deleted ends.
+	deadline time.Time
 }
 
 func (f facts) status() *backupv1.BackupStatus { return f.backup.RunStatus() }
@@ -77,6 +79,9 @@ func (r *reconciler) observe(ctx context.Context, backup backupv1.Backup) (facts
 	f := facts{now: r.Clock.Now().UTC(), backup: backup}
 	if r.lastWrite(backup).behind(backup) {
 		return f, errBehind
+	}
+	if deleted := backup.GetDeletionTimestamp(); deleted != nil {
+		f.deadline = deleted.Add(r.CleanupTimeout)
 	}
 	found, lost, err := r.jobsOf(ctx, backup)
 	if err != nil {
@@ -105,7 +110,11 @@ func (r *reconciler) jobsOf(ctx context.Context, backup backupv1.Backup) (found 
 	if err := r.client.List(ctx, &list, client.InNamespace(backup.GetNamespace()), client.MatchingFields{indexObject: string(backup.GetUID())}); err != nil {
 		return nil, nil, fmt.Errorf("list the object's Jobs: %w", err)
 	}
-	for _, name := range slices.Concat(backup.RunStatus().Active, r.lastWrite(backup).jobs) {
+	names := slices.Concat(backup.RunStatus().Active, r.lastWrite(backup).jobs)
+	if backup.GetDeletionTimestamp() != nil {
+		names = append(names, cleanupName(backup)) // one that is not seen would go on
+	}
+	for _, name := range names {
 		if slices.ContainsFunc(list.Items, func(j batchv1.Job) bool { return j.Name == name }) {
 			continue
 		}

@@ -6,8 +6,10 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,8 +18,13 @@ import (
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
 
-// cleanupRetry is how soon a clean-up that was refused is tried again.
-const cleanupRetry = 30 * time.Second
+const (
+	// cleanupRetry is how soon a clean-up that was refused is tried again.
+	cleanupRetry = 30 * time.Second
+	// endPatience is how long after the deadline the object waits for the Pods
+	// of a clean-up that is ended: longer than a Pod's grace period.
+	endPatience = time.Minute
+)
 
 // hold puts the finalizer on an object whose backups go with it, and takes it
 // off one whose backups stay.
@@ -45,13 +52,16 @@ func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
 	if err := r.report(ctx, f, plan{observed: observedSchedule(f), handled: f.status().LastHandledRunRequest}, acted{}); err != nil || !held {
 		return time.Time{}, err
 	}
-	deadline := f.backup.GetDeletionTimestamp().Add(r.CleanupTimeout)
-	reason, err := r.cleanUp(ctx, f, deadline)
+	reason, err := r.cleanUp(ctx, f)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if reason == "" {
-		return soonest(f.now.Add(cleanupRetry), deadline), nil
+		next := f.now.Add(cleanupRetry)
+		if f.now.Before(f.deadline) {
+			next = soonest(next, f.deadline)
+		}
+		return next, nil
 	}
 	if err := r.setFinalizer(ctx, f.backup, false); err != nil {
 		return time.Time{}, err
@@ -68,27 +78,29 @@ func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
 // takes no events.
 var farewell = map[string]string{
 	backupv1.ReasonCleanupSucceeded: "The object's backups are removed",
-	backupv1.ReasonCleanupFailed:    "The object's backups stay: the clean-up failed",
-	backupv1.ReasonCleanupTimedOut:  "The object's backups stay: the clean-up took too long",
-	backupv1.ReasonCleanupSkipped:   "The object's backups stay, as was asked for",
+	backupv1.ReasonCleanupFailed:    "The clean-up failed; backups that it had not removed yet stay",
+	backupv1.ReasonCleanupTimedOut:  "The clean-up took too long; backups that it had not removed yet stay",
+	backupv1.ReasonCleanupSkipped:   "The clean-up is given up, as was asked for; backups that it had not removed yet stay",
 }
 
 // cleanUp takes the next step and returns why the object may go, empty for not
 // yet.
-func (r *reconciler) cleanUp(ctx context.Context, f facts, deadline time.Time) (reason string, err error) {
-	switch skip := f.backup.GetAnnotations()[backupv1.AnnotationSkipCleanup]; {
-	case f.backup.Policy().DeletionPolicy != backupv1.DeletionDelete, skip != "" && skip != "false":
-		return backupv1.ReasonCleanupSkipped, nil
-	case !f.now.Before(deadline):
-		return backupv1.ReasonCleanupTimedOut, nil
-	case f.cleanup != nil:
+func (r *reconciler) cleanUp(ctx context.Context, f facts) (reason string, err error) {
+	switch {
+	case f.cleanup != nil && f.cleanup.state != active:
 		return map[state]string{succeeded: backupv1.ReasonCleanupSucceeded, failed: backupv1.ReasonCleanupFailed}[f.cleanup.state], nil
+	case f.staysUnclean():
+		return r.giveUp(ctx, f, backupv1.ReasonCleanupSkipped)
+	case !f.now.Before(f.deadline):
+		return r.giveUp(ctx, f, backupv1.ReasonCleanupTimedOut)
+	case f.cleanup != nil:
+		return "", nil
 	}
 	running := f.active()
 	if err := r.stop(ctx, f.backup, running, backupv1.ReasonRunStopped); err != nil || len(running) > 0 {
 		return "", err
 	}
-	job, err := r.cleanupJob(f.backup, deadline.Sub(f.now))
+	job, err := r.cleanupJob(f.backup, f.deadline.Sub(f.now))
 	if err != nil {
 		return "", err
 	}
@@ -97,4 +109,41 @@ func (r *reconciler) cleanUp(ctx context.Context, f facts, deadline time.Time) (
 		return refusal.Reason, nil
 	}
 	return "", err
+}
+
+// staysUnclean says that the backups are to stay after all.
+func (f facts) staysUnclean() bool {
+	skip := f.backup.GetAnnotations()[backupv1.AnnotationSkipCleanup]
+	return f.backup.Policy().DeletionPolicy != backupv1.DeletionDelete || skip != "" && skip != "false"
+}
+
+// giveUp ends the clean-up and returns the reason once nothing of it is left
+// that could remove a backup: it has no owner, and would outlive the object.
+// Its Pods are asked for as well, because somebody may have deleted the Job.
+func (r *reconciler) giveUp(ctx context.Context, f facts, reason string) (string, error) {
+	left := f.cleanup != nil
+	if left {
+		if err := r.stop(ctx, f.backup, []job{*f.cleanup}, reason); err != nil {
+			return "", err
+		}
+	} else {
+		var pods corev1.PodList
+		err := r.reader.List(ctx, &pods, client.InNamespace(f.backup.GetNamespace()), client.MatchingLabels{
+			backupv1.LabelUID: string(f.backup.GetUID()), batchv1.JobNameLabel: cleanupName(f.backup),
+		})
+		if err != nil {
+			return "", fmt.Errorf("list the Pods of the clean-up: %w", err)
+		}
+		left = slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool {
+			return p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed
+		})
+	}
+	switch {
+	case !left:
+		return reason, nil
+	case f.now.Before(f.deadline.Add(endPatience)):
+		return "", nil
+	}
+	r.event(f.backup, corev1.EventTypeWarning, reason, "A Pod of the clean-up could not be ended, mostly because its node is lost; it may remove more backups")
+	return reason, nil
 }

@@ -124,9 +124,7 @@ func TestTheObjectGoesInTimeWhateverHappens(t *testing.T) {
 		},
 		"the namespace is being deleted": {refuse(terminating), 0, ""},
 		"an annotation gives it up": {
-			func(w *world) {
-				w.edit(func(b backupv1.Backup) { b.SetAnnotations(map[string]string{backupv1.AnnotationSkipCleanup: "true"}) })
-			}, 0, "Normal CleanupSkipped",
+			skipCleanup, 0, "Normal CleanupSkipped",
 		},
 		"the policy is Retain meanwhile": {
 			func(w *world) {
@@ -151,6 +149,8 @@ func TestTheObjectGoesInTimeWhateverHappens(t *testing.T) {
 			start := w.clock.Now()
 			tc.change(w)
 			for w.clock.Now().Sub(start) <= time.Hour {
+				w.mustPass()
+				w.collect()
 				result := w.mustPass()
 				if w.gone() {
 					break
@@ -168,6 +168,83 @@ func TestTheObjectGoesInTimeWhateverHappens(t *testing.T) {
 	}
 }
 
+func skipCleanup(w *world) {
+	w.edit(func(b backupv1.Backup) { b.SetAnnotations(map[string]string{backupv1.AnnotationSkipCleanup: "true"}) })
+}
+
+// Whoever reads that backups stay may rely on it: by then neither the clean-up
+// nor a Pod of it is there.
+func TestNothingIsRemovedOnceTheBackupsAreSaidToStay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		giveUp func(*world)
+		reason string
+	}{
+		"an annotation": {skipCleanup, backupv1.ReasonCleanupSkipped},
+		"the policy Retain": {func(w *world) {
+			w.edit(func(b backupv1.Backup) { b.Policy().DeletionPolicy = backupv1.DeletionRetain })
+		}, backupv1.ReasonCleanupSkipped},
+		"the time is up": {func(w *world) { w.clock.SetTime(w.clock.Now().Add(10 * time.Minute)) }, backupv1.ReasonCleanupTimedOut},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := doomed(t)
+			w.mustPass()
+			job := w.only()
+			pod := w.pod(job, corev1.PodStatus{Phase: corev1.PodRunning})
+			tc.giveUp(w)
+			w.restart()
+			w.cache.jobs.Items, w.lagging = nil, true // as a new leader may see it
+			w.mustPass()
+			w.lagging = false
+			if w.gone() || w.only().DeletionTimestamp == nil {
+				t.Fatalf("got gone %v and %+v, want the clean-up to be ended first", w.gone(), w.jobs())
+			}
+			w.mustPass()
+			w.collect()
+			if got := w.mustPass(); w.gone() || got.RequeueAfter != cleanupRetry {
+				t.Fatalf("got gone %v, next pass in %v, want it to wait for the Pod", w.gone(), got.RequeueAfter)
+			}
+			if diff := cmp.Diff([]string{"Normal " + tc.reason + ": Ended Job " + job.Name}, w.events); diff != "" {
+				t.Errorf("want -, got +:\n%s", diff)
+			}
+			w.must(w.api.Delete(t.Context(), pod))
+			w.mustPass()
+			if last := w.events[len(w.events)-1]; !w.gone() || len(w.jobs()) != 0 || !strings.HasSuffix(last, "backups that it had not removed yet stay") {
+				t.Errorf("got gone %v, %d Jobs and %q", w.gone(), len(w.jobs()), last)
+			}
+		})
+	}
+}
+
+// A Pod on a node that is lost is never seen to end.
+func TestAPodThatCannotBeEndedHoldsTheObjectForAMinute(t *testing.T) {
+	w := doomed(t)
+	w.mustPass()
+	w.pod(w.only(), corev1.PodStatus{Phase: corev1.PodRunning})
+	w.clock.SetTime(w.clock.Now().Add(10*time.Minute + endPatience - time.Second))
+	w.mustPass()
+	w.collect()
+	w.mustPass()
+	if w.gone() {
+		t.Fatal("the object went while a Pod of its clean-up was there")
+	}
+	w.clock.SetTime(w.clock.Now().Add(time.Second))
+	w.mustPass()
+	if !w.gone() || !strings.Contains(strings.Join(w.events, "\n"), "Warning CleanupTimedOut: A Pod of the clean-up could not be ended") {
+		t.Errorf("got gone %v and %v", w.gone(), w.events)
+	}
+}
+
+func TestACleanUpThatIsDoneIsNotSaidToBeSkipped(t *testing.T) {
+	w := doomed(t)
+	w.mustPass()
+	w.finish(w.only(), batchv1.JobComplete, "{}")
+	skipCleanup(w)
+	w.mustPass()
+	if diff := cmp.Diff([]string{"Normal CleanupSucceeded"}, reasons(w.events)); diff != "" || !w.gone() {
+		t.Errorf("gone %v, want -, got +:\n%s", w.gone(), diff)
+	}
+}
+
 // A finalizer of somebody else, or a deletion of dependents first, keeps the
 // object for a while. Nothing starts meanwhile.
 func TestAnObjectThatIsBeingDeletedStartsNothing(t *testing.T) {
@@ -179,7 +256,7 @@ func TestAnObjectThatIsBeingDeletedStartsNothing(t *testing.T) {
 		t.Errorf("got %v, %d Jobs and %s", got, len(w.jobs()), w.status().Phase)
 	}
 	w.mustPass()
-	if diff := cmp.Diff([]string(nil), w.writes()); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
+	if len(w.writes()) != 0 {
+		t.Errorf("got %v", w.writes())
 	}
 }

@@ -118,7 +118,8 @@ func (o Options) runJob(b backupv1.Backup, r run) (*batchv1.Job, error) {
 
 // cleanupJob removes the backups of an object that is being deleted. It has no
 // owner: a deletion that deletes dependents first would take it away before it
-// is done. Its time limits end it instead.
+// is done. Its time limits end it instead, also if somebody takes the finalizer
+// off by hand: no pass comes after that.
 func (o Options) cleanupJob(b backupv1.Backup, limit time.Duration) (*batchv1.Job, error) {
 	job, err := jobOf(cleanupTemplate, b, cleanupName(b))
 	if err != nil {
