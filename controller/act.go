@@ -19,7 +19,7 @@ import (
 
 // acted is what act did.
 type acted struct {
-	started []run             // the runs whose Jobs are there
+	started []job             // the runs whose Jobs are there
 	refusal *metav1.Condition // why one cannot be started
 }
 
@@ -30,11 +30,11 @@ func (r *reconciler) act(ctx context.Context, f facts, p plan) (a acted, err err
 		return a, err
 	}
 	for _, run := range p.start {
-		job, err := r.runJob(f.backup, run)
+		made, err := r.runJob(f.backup, run)
 		if err != nil {
 			return a, err
 		}
-		refusal, err := r.create(ctx, f.backup, job)
+		refusal, err := r.create(ctx, f.backup, made)
 		if err != nil {
 			return a, err
 		}
@@ -42,7 +42,7 @@ func (r *reconciler) act(ctx context.Context, f facts, p plan) (a acted, err err
 			a.refusal = refusal
 			continue
 		}
-		a.started = append(a.started, run)
+		a.started = append(a.started, job{run: run, name: made.Name, uid: made.UID})
 	}
 	return a, nil
 }
@@ -56,6 +56,7 @@ func (r *reconciler) create(ctx context.Context, b backupv1.Backup, job *batchv1
 		if err = r.reader.Get(ctx, client.ObjectKeyFromObject(job), &there); err == nil && !ours(b, job, &there) {
 			return nameTaken(b, job.Name), nil
 		}
+		job.UID = there.UID
 	}
 	if refusal := refusalOf(err); refusal != nil {
 		ctrl.LoggerFrom(ctx).Info("A Job was refused", "job", job.Name, "reason", refusal.Reason, "message", refusal.Message)
@@ -89,7 +90,7 @@ func (r *reconciler) stop(ctx context.Context, b backupv1.Backup, jobs []job, re
 		if err := r.remove(ctx, b, j, metav1.DeletePropagationForeground); err != nil {
 			return err
 		}
-		r.event(b, corev1.EventTypeNormal, reason, "Ended Job %s", j.name)
+		r.event(b, &j, corev1.EventTypeNormal, reason, "Ended Job %s", j.name)
 	}
 	return nil
 }

@@ -152,14 +152,11 @@ func baseOf(f facts, o backupv1.ObservedSchedule) time.Time {
 // lastScheduled is the newest scheduled time that was started: by the status,
 // by the Jobs, which know it also if a crash kept it out of the status, and by
 // those just started.
-func lastScheduled(f facts, started []run) *metav1.Time {
+func lastScheduled(f facts, started []job) *metav1.Time {
 	last := f.status().LastScheduleTime
-	for _, j := range f.jobs {
-		started = append(started, j.run)
-	}
-	for _, r := range started {
-		if r.request == "" && !r.at.IsZero() && (last == nil || r.at.After(last.Time)) {
-			last = second(r.at)
+	for _, j := range slices.Concat(f.jobs, started) {
+		if j.request == "" && !j.at.IsZero() && (last == nil || j.at.After(last.Time)) {
+			last = second(j.at)
 		}
 	}
 	return last

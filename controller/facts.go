@@ -56,6 +56,7 @@ type facts struct {
 	jobs    []job    // runs, in the order of their ends
 	lost    []string // Jobs that the status calls active and that are gone
 	trouble *metav1.Condition
+	waiting *job      // the run that has the trouble
 	look    time.Time // when to look again though nothing changes, zero if never
 	cleanup *job
 	// deadline is when the clean-up of an object that is being deleted ends.
@@ -146,7 +147,9 @@ func (r *reconciler) look(ctx context.Context, f *facts) error {
 			return err
 		}
 		if j.state == active {
-			f.trouble = cmp.Or(f.trouble, troubleOf(f, *j, pods))
+			if t := troubleOf(f, *j, pods); t != nil && f.trouble == nil {
+				f.trouble, f.waiting = t, j
+			}
 		} else {
 			j.report = reportOf(pods, j.state)
 		}

@@ -69,7 +69,7 @@ func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
 	ctrl.LoggerFrom(ctx).Info("Let the object go", "reason", reason)
 	cleanups.WithLabelValues(f.backup.Kind(), f.backup.GetNamespace(), reason).Inc()
 	if words := farewell[reason]; words != "" {
-		r.event(f.backup, corev1.EventTypeNormal, reason, "%s", words)
+		r.event(f.backup, nil, corev1.EventTypeNormal, reason, "%s", words)
 	}
 	return time.Time{}, nil
 }
@@ -144,6 +144,6 @@ func (r *reconciler) giveUp(ctx context.Context, f facts, reason string) (string
 	case f.now.Before(f.deadline.Add(endPatience)):
 		return "", nil
 	}
-	r.event(f.backup, corev1.EventTypeWarning, reason, "A Pod of the clean-up could not be ended, mostly because its node is lost; it may remove more backups")
+	r.event(f.backup, nil, corev1.EventTypeWarning, reason, "A Pod of the clean-up could not be ended, mostly because its node is lost; it may remove more backups")
 	return reason, nil
 }

@@ -101,6 +101,11 @@ func TestALifeFromCreationToTheSecondRun(t *testing.T) {
 			if diff := cmp.Diff(wantEvents, reasons(w.events)); diff != "" {
 				t.Errorf("want -, got +:\n%s", diff)
 			}
+			// What relates to the same Job may be merged by the recorder.
+			second := jobName(w.object(), run{at: at(t, "2027-03-12 02:00:00")})
+			if diff := cmp.Diff([]string{job.Name, job.Name, second}, w.related); diff != "" {
+				t.Errorf("want -, got +:\n%s", diff)
+			}
 		})
 	}
 }

@@ -113,7 +113,7 @@ func (r *reconciler) report(ctx context.Context, f facts, p plan, a acted) error
 			return fmt.Errorf("write the status: %w", err)
 		}
 	}
-	r.announce(f, p, before, after)
+	r.announce(f, p, a, before, after)
 	show(f, p, before, after)
 	return nil
 }

@@ -49,7 +49,7 @@ func activeNames(f facts, a acted) []string {
 		names = append(names, j.name)
 	}
 	for _, r := range a.started {
-		names = append(names, jobName(f.backup, r))
+		names = append(names, r.name)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)

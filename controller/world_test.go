@@ -52,6 +52,7 @@ type world struct {
 	refuse  func(call string, o client.Object) error
 	created map[string]int // Jobs by name, ever
 	events  []string
+	related []string // the Job of each event, empty for none
 	uids    int
 	skew    time.Duration // of our process's clock against the others'
 }
@@ -351,9 +352,17 @@ type recorder struct{ w *world }
 
 func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	ref, ok := regarding.(*corev1.ObjectReference)
-	if !ok || ref.ResourceVersion != "" || ref.UID == "" || related != nil || action == "" {
+	if !ok || ref.ResourceVersion != "" || ref.UID == "" || action == "" {
 		r.w.t.Errorf("got an event about %+v", regarding)
 	}
+	about := &corev1.ObjectReference{}
+	if related != nil {
+		about = related.(*corev1.ObjectReference)
+		if about.Name == "" || about.Kind != "Job" || about.APIVersion != "batch/v1" || about.Namespace != ref.Namespace {
+			r.w.t.Errorf("got an event related to %+v", about)
+		}
+	}
+	r.w.related = append(r.w.related, about.Name)
 	r.w.events = append(r.w.events, kind+" "+reason+": "+fmt.Sprintf(note, args...))
 }
 
