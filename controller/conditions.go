@@ -87,6 +87,10 @@ func jobDeleted(job string) *metav1.Condition {
 		"Job %s was deleted before its outcome was seen; it is not run again", job)
 }
 
+func endedByUs(job, reason, why string) *metav1.Condition {
+	return condition(backupv1.ConditionBackupSucceeded, metav1.ConditionUnknown, reason, "Job %s was ended %s", job, why)
+}
+
 // outcome says how a run ended. What it last waited for is worth more than the
 // time limit that ended the wait.
 func outcome(b backupv1.Backup, j job, before *metav1.Condition) *metav1.Condition {

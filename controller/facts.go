@@ -70,6 +70,12 @@ func (f facts) active() []job {
 	return slices.DeleteFunc(slices.Clone(f.jobs), func(j job) bool { return j.state != active })
 }
 
+// ending says that nothing goes on but runs that are being ended.
+func (f facts) ending() bool {
+	going := f.active()
+	return len(going) > 0 && !slices.ContainsFunc(going, func(j job) bool { return !j.leaving })
+}
+
 // news says whether the end of the run is not in the status yet.
 func news(s *backupv1.BackupStatus, j job) bool {
 	return j.state != active && (s.LastBackupTime == nil || j.ended.After(s.LastBackupTime.Time) || slices.Contains(s.Active, j.name))

@@ -84,6 +84,10 @@ func TestCleanUpEndsRunsThenRemovesTheBackupsThenLetsGo(t *testing.T) {
 	if got := w.mustPass(); got.RequeueAfter != cleanupRetry {
 		t.Errorf("got %v", got)
 	}
+	want := "Unknown RunStopped: Job " + run + " was ended because the object is being deleted"
+	if got := w.condition(backupv1.ConditionBackupSucceeded); got != want || strings.Contains(strings.Join(w.events, "\n"), "Warning") {
+		t.Errorf("got %q and %v, want %q and no warning", got, w.events, want)
+	}
 	job := w.only()
 	if job.Name != cleanupName(w.object()) || job.Spec.Template.Spec.Containers[0].Args[0] != "purge" || len(job.OwnerReferences) != 0 {
 		t.Fatalf("got %+v, want the clean-up", job)

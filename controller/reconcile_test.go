@@ -512,6 +512,26 @@ func TestReplaceWaitsForThePodsToBeGone(t *testing.T) {
 	}
 }
 
+// The Pods of the old run take so long to end that the next one is too late.
+func TestARunThatWasEndedForTheNextOneIsNotCalledDeletedByHand(t *testing.T) {
+	w := lived(t, policy(backupv1.ConcurrencyReplace))
+	w.mustPass()
+	old := w.only().Name
+	for _, now := range []string{"2027-03-12 02:00:00", "2027-03-12 02:30:00", "2027-03-12 03:00:01", "2027-03-12 03:00:02"} {
+		w.set(now)
+		w.mustPass()
+	}
+	w.collect()
+	w.mustPass()
+	want := "Unknown RunReplaced: Job " + old + " was ended for the next run"
+	if got := w.condition(backupv1.ConditionBackupSucceeded); got != want || len(w.jobs()) != 0 {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if diff := cmp.Diff([]string{"Normal RunStarted", "Normal RunReplaced", "Warning RunMissed"}, reasons(w.events)); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
 func TestAJobDeletedByHandIsNotRunAgain(t *testing.T) {
 	w := lived(t)
 	w.mustPass()

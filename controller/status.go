@@ -38,7 +38,7 @@ func statusOf(f facts, p plan, a acted) backupv1.BackupStatus {
 		s.NextScheduleTime = second(p.next)
 	}
 	set(f, &s, readyAfter(f, p, a))
-	f.tell(&s)
+	f.tell(&s, p)
 	s.Phase = phaseOf(f, s)
 	return s
 }
@@ -79,11 +79,16 @@ func readyAfter(f facts, p plan, a acted) *metav1.Condition {
 // tell puts the outcomes that are news into the status, in the order of the
 // ends, and says what an active run waits for. Each condition is set once, so
 // that a detour within a pass is no flip.
-func (f facts) tell(s *backupv1.BackupStatus) {
+func (f facts) tell(s *backupv1.BackupStatus, p plan) {
 	verdict := find(s, backupv1.ConditionBackupSucceeded)
 	prunes := find(s, backupv1.ConditionPruned)
 	for _, name := range f.lost {
-		verdict = jobDeleted(name)
+		switch {
+		case f.backup.GetDeletionTimestamp() != nil:
+			verdict = endedByUs(name, backupv1.ReasonRunStopped, "because the object is being deleted")
+		case verdict.Reason != backupv1.ReasonRunReplaced:
+			verdict = jobDeleted(name)
+		}
 	}
 	for _, j := range f.jobs {
 		if !news(f.status(), j) {
@@ -105,9 +110,11 @@ func (f facts) tell(s *backupv1.BackupStatus) {
 	}
 	switch {
 	case len(s.Active) == 0:
+	case len(p.replace) > 0 || verdict.Reason == backupv1.ReasonRunReplaced && f.ending():
+		verdict = endedByUs(f.active()[0].name, backupv1.ReasonRunReplaced, "for the next run")
 	case f.trouble != nil:
 		verdict = f.trouble
-	case isTrouble(verdict), verdict.Reason == backupv1.ReasonNoRunYet, verdict.Reason == backupv1.ReasonJobDeleted:
+	case isTrouble(verdict), slices.Contains([]string{backupv1.ReasonNoRunYet, backupv1.ReasonJobDeleted, backupv1.ReasonRunReplaced}, verdict.Reason):
 		verdict = running()
 	}
 	set(f, s, verdict)

@@ -71,6 +71,12 @@ const (
 	// now, set the annotation backup.example.com/run-requested-at. Also an
 	// event's reason.
 	ReasonJobDeleted = "JobDeleted"
+	// ReasonRunReplaced (Unknown): the run was ended for the next one, by
+	// concurrencyPolicy Replace. Nothing to do. Also an event's reason.
+	ReasonRunReplaced = "RunReplaced"
+	// ReasonRunStopped (Unknown): the run was ended because its object is
+	// being deleted. Nothing to do. Also an event's reason.
+	ReasonRunStopped = "RunStopped"
 
 	// The rest (False) keep an active run from going on. It goes on by itself
 	// as soon as they are mended, until spec.activeDeadlineSeconds. All are
@@ -121,18 +127,14 @@ const (
 	// ReasonRunMissed: scheduled times were left out because they were longer
 	// ago than spec.startingDeadlineSeconds, or because a later one came.
 	ReasonRunMissed = "RunMissed"
-	// ReasonRunReplaced: an active run was ended for the next one.
-	ReasonRunReplaced = "RunReplaced"
-	// ReasonRunStopped: an active run was ended because its object is being
-	// deleted.
-	ReasonRunStopped = "RunStopped"
 	// ReasonCleanupSucceeded: the backups of a deleted object were removed.
 	ReasonCleanupSucceeded = "CleanupSucceeded"
-	// ReasonCleanupFailed: they could not be removed; the object goes, they
-	// stay. Remove them by hand.
+	// ReasonCleanupFailed: not all could be removed; the object goes, the rest
+	// stays. Remove it by hand.
 	ReasonCleanupFailed = "CleanupFailed"
 	// ReasonCleanupTimedOut: the same, because the time was up.
 	ReasonCleanupTimedOut = "CleanupTimedOut"
-	// ReasonCleanupSkipped: the same, because an annotation asked for it.
+	// ReasonCleanupSkipped: the same, because an annotation or an edit of
+	// deletionPolicy asked for it.
 	ReasonCleanupSkipped = "CleanupSkipped"
 )
