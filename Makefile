@@ -44,10 +44,11 @@ test-long: cluster-command ## Run the long tests that an issue asks for.
 	@echo "There are no long tests yet."
 
 .PHONY: generate
-generate: ## Write deepcopy functions, CRDs and the reference of conditions anew.
+generate: ## Write deepcopy functions, CRDs and the references of conditions and messages anew.
 	$(TOOL) controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/v1 paths=./api/v1alpha1
 	$(TOOL) controller-gen crd paths=./api/v1 paths=./api/v1alpha1 output:crd:dir=config/crd/bases
 	awk -f hack/conditions.awk api/v1/conditions.go >docs/conditions.md
+	go test -count=1 ./webhooks -run '^TestTheDocumentOfAllMessagesIsCurrent$$' -update
 
 .PHONY: verify-generated
 verify-generated: ## Fail if generated files are out of date.
