@@ -155,7 +155,7 @@ func baseOf(f facts, o backupv1.ObservedSchedule) time.Time {
 func lastScheduled(f facts, started []job) *metav1.Time {
 	last := f.status().LastScheduleTime
 	for _, j := range slices.Concat(f.jobs, started) {
-		if j.request == "" && !j.at.IsZero() && (last == nil || j.at.After(last.Time)) {
+		if j.request == "" && !j.at.IsZero() && !f.future(second(j.at)) && (last == nil || j.at.After(last.Time)) {
 			last = second(j.at)
 		}
 	}

@@ -92,6 +92,9 @@ func TestDecide(t *testing.T) {
 	edit := func(expr string) func(*backupv1.BackupJob) {
 		return func(b *backupv1.BackupJob) { b.Spec.Schedule = expr }
 	}
+	ranAt := func(when string) func(*backupv1.BackupJob) {
+		return func(b *backupv1.BackupJob) { b.Status.LastScheduleTime = atPtr(t, when) }
+	}
 	skippedAt := func(when string) func(*backupv1.BackupJob) {
 		return func(b *backupv1.BackupJob) { b.Status.LastSkippedTime = atPtr(t, when) }
 	}
@@ -349,6 +352,30 @@ func TestDecide(t *testing.T) {
 			now: "2027-03-10 12:00:05", change: []func(*backupv1.BackupJob){lastNight, ask("two"), policy(backupv1.ConcurrencyAllow)},
 			jobs: []job{requested(t, "one", "2027-03-10 12:00:05", active)},
 			want: planned{Start: []string{"request two at 2027-03-10 12:00:06"}, Next: "2027-03-11 02:00:00"},
+		},
+		"a last run in a far future, from a clock that was wrong": {
+			now: "2027-03-10 12:00:00", change: []func(*backupv1.BackupJob){ranAt("2099-01-01 02:00:00")},
+			want: planned{Since: "2027-03-10 12:00:00", Next: "2027-03-11 02:00:00"},
+		},
+		"the same of a time that was left out": {
+			now: "2027-03-10 12:00:00", change: []func(*backupv1.BackupJob){lastNight, skippedAt("2099-01-01 02:00:00")},
+			want: planned{Since: "2027-03-10 12:00:00", Next: "2027-03-11 02:00:00"},
+		},
+		"the same of when the schedule was seen": {
+			now: "2027-03-10 12:00:00",
+			change: []func(*backupv1.BackupJob){lastNight, func(b *backupv1.BackupJob) {
+				b.Status.ObservedSchedule.Since = atPtr(t, "2099-01-01 02:00:00")
+			}},
+			want: planned{Since: "2027-03-10 12:00:00", Next: "2027-03-11 02:00:00"},
+		},
+		"a Job from a far future does not move the schedule": {
+			now: "2027-03-11 02:00:00", change: []func(*backupv1.BackupJob){lastNight},
+			jobs: []job{jobAt(t, "a", "2099-01-01 02:00:00", succeeded, "2099-01-01 02:09:00")},
+			want: planned{Start: []string{"2027-03-11 02:00:00"}, Next: "2027-03-12 02:00:00"},
+		},
+		"a clock that is set back a little is believed: what ran does not run again": {
+			now: "2027-03-10 01:40:00", change: []func(*backupv1.BackupJob){lastNight},
+			want: planned{Next: "2027-03-11 02:00:00"},
 		},
 		"history: the oldest go, each kind by its own limit": {
 			now: "2027-03-10 12:00:00", change: []func(*backupv1.BackupJob){lastNight},

@@ -63,7 +63,33 @@ type facts struct {
 	deadline time.Time
 }
 
-func (f facts) status() *backupv1.BackupStatus { return f.backup.RunStatus() }
+// clockTrust is how far ahead of now a stored time may be. It is more than a
+// time daemon steps on its own (ntpd stops at 1,000 seconds), so that a clock
+// that is set back a little repeats no run; and a time that is believed holds
+// the schedule up for no longer than this.
+const clockTrust = 20 * time.Minute
+
+// future says that a clock was wrong when the time was taken.
+func (f facts) future(t *metav1.Time) bool { return t != nil && t.Sub(f.now) > clockTrust }
+
+// status is the object's. If it would hold the schedule up for a future that a
+// wrong clock made up, the schedule counts from now instead.
+func (f facts) status() *backupv1.BackupStatus {
+	s := f.backup.RunStatus()
+	ran, skipped := f.future(s.LastScheduleTime), f.future(s.LastSkippedTime)
+	if !ran && !skipped && (s.ObservedSchedule == nil || !f.future(s.ObservedSchedule.Since)) {
+		return s
+	}
+	s = s.DeepCopy()
+	s.ObservedSchedule = nil
+	if ran {
+		s.LastScheduleTime = nil
+	}
+	if skipped {
+		s.LastSkippedTime = nil
+	}
+	return s
+}
 
 // active are the runs that go on, those being deleted included.
 func (f facts) active() []job {

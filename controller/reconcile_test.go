@@ -583,6 +583,44 @@ func TestABadScheduleIsAConditionAndHealsByAnEdit(t *testing.T) {
 	}
 }
 
+func TestTimesFromTheFutureStopNothing(t *testing.T) {
+	w := newWorld(t, "2027-03-10 12:00:00", nightly(t, func(b *backupv1.BackupJob) {
+		then := atPtr(t, "2099-01-01 02:00:00")
+		b.Status.LastScheduleTime, b.Status.LastSkippedTime, b.Status.ObservedSchedule.Since = then, then, then
+		b.Status.LastBackupTime, b.Status.LastSuccessfulTime = then, then
+	}))
+	w.mustPass()
+	if s := w.status(); s.LastScheduleTime != nil || s.LastSkippedTime != nil || !s.ObservedSchedule.Since.Equal(atPtr(t, "2027-03-10 12:00:00")) {
+		t.Errorf("got %+v, want the schedule to count from now", s)
+	}
+	w.mustPass()
+	if len(w.writes()) != 0 {
+		t.Errorf("got %v, want it mended once", w.writes())
+	}
+	w.set("2027-03-11 02:00:00")
+	w.mustPass()
+	w.finish(w.only(), batchv1.JobComplete, "{}")
+	w.mustPass()
+	s, now := w.status(), atPtr(t, "2027-03-11 02:00:00")
+	if s.LastResult != backupv1.ResultSucceeded || !s.LastScheduleTime.Equal(now) || !s.LastBackupTime.Equal(now) || !s.LastSuccessfulTime.Equal(now) {
+		t.Errorf("got %+v, want the run and its end", s)
+	}
+}
+
+func TestAClockThatIsSetBackAnHourRepeatsNoRun(t *testing.T) {
+	w := lived(t)
+	w.mustPass()
+	w.finish(w.only(), batchv1.JobComplete, "{}")
+	w.mustPass()
+	for _, now := range []string{"2027-03-11 01:00:00", "2027-03-11 01:59:59", "2027-03-11 02:00:00", "2027-03-11 02:00:01"} {
+		w.set(now)
+		w.settle()
+	}
+	if s := w.status(); len(w.created) != 1 || !s.LastScheduleTime.Equal(atPtr(t, "2027-03-11 02:00:00")) {
+		t.Errorf("got %v and %+v", w.created, s)
+	}
+}
+
 func TestSuspendLeavesTheActiveRunAndShowsNoNextTime(t *testing.T) {
 	w := lived(t)
 	w.mustPass()

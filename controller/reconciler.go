@@ -107,8 +107,8 @@ func (r *reconciler) pass(ctx context.Context, req ctrl.Request) (time.Time, err
 // status first, so that nothing is told twice.
 func (r *reconciler) report(ctx context.Context, f facts, p plan, a acted) error {
 	before, after := *f.status().DeepCopy(), statusOf(f, p, a)
-	if !equality.Semantic.DeepEqual(before, after) {
-		err := r.patch(f.backup, func() { *f.status() = after }, func(p client.Patch) error { return r.client.Status().Patch(ctx, f.backup, p) })
+	if !equality.Semantic.DeepEqual(*f.backup.RunStatus(), after) {
+		err := r.patch(f.backup, func() { *f.backup.RunStatus() = after }, func(p client.Patch) error { return r.client.Status().Patch(ctx, f.backup, p) })
 		if err != nil {
 			return fmt.Errorf("write the status: %w", err)
 		}

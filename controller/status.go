@@ -96,14 +96,14 @@ func (f facts) tell(s *backupv1.BackupStatus, p plan) {
 		}
 		// One that ended before what the status has, and is seen late, does
 		// not go in front of it.
-		if s.LastBackupTime == nil || !j.ended.Before(s.LastBackupTime.Time) {
+		if s.LastBackupTime == nil || f.future(s.LastBackupTime) || !j.ended.Before(s.LastBackupTime.Time) {
 			verdict = outcome(f.backup, j, verdict)
 			s.LastBackupTime, s.LastResult = second(j.ended), backupv1.ResultFailed
 			if j.state == succeeded {
 				s.LastResult = backupv1.ResultSucceeded
 			}
 		}
-		if j.state == succeeded && (s.LastSuccessfulTime == nil || !j.ended.Before(s.LastSuccessfulTime.Time)) {
+		if j.state == succeeded && (s.LastSuccessfulTime == nil || f.future(s.LastSuccessfulTime) || !j.ended.Before(s.LastSuccessfulTime.Time)) {
 			prunes = pruned(j.report)
 			s.LastSuccessfulTime, s.LastBackup = second(j.ended), lastBackup(j)
 		}
