@@ -276,6 +276,12 @@ spec: {databaseHost: ":3306"}
 ---
 metadata: {}
 spec: {source: {port: 3306}}`,
+		"a port beside an empty host": `
+metadata: {}
+spec: {databaseHost: "", source: {port: 1}}
+---
+metadata: {}
+spec: {source: {host: "", port: 1}}`,
 		"a port of the wrong type": `
 metadata: {}
 spec: {databaseHost: "h:1", source: {port: "2"}}
@@ -412,6 +418,18 @@ func TestObjectsThatReadBackOtherwise(t *testing.T) {
 			new:  `spec: {source: {credentialsSecretRef: {name: s}}}`,
 			back: `spec: {secretRef: s}`,
 		},
+		"a name among the keys is unknown": {
+			kind: "BackupJob", from: oldVersion,
+			old:  `spec: {credentialKeys: {name: n, usernameKey: u}}`,
+			new:  `spec: {source: {credentialsSecretRef: {usernameKey: u}}}`,
+			back: `spec: {credentialKeys: {usernameKey: u}}`,
+		},
+		"unknown fields with names of the other version": {
+			kind: "MySQLBackup", from: oldVersion,
+			old:  `spec: {host: h, schedule: s, source: {host: x, tls: y}, retention: {days: 1}}`,
+			new:  `spec: {source: {host: h}}`,
+			back: `spec: {host: h}`,
+		},
 		"an odd host of v1 with a port in it": {
 			kind: "BackupJob", from: newVersion,
 			new:  `spec: {source: {host: "db:3306"}}`,
@@ -485,6 +503,21 @@ func TestMetadataIsAlwaysThereAndOtherwiseUntouched(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestATextThatGoCannotHoldKeepsItsBytes proves that such a text is not taken apart: put together again it
+// would be another one.
+func TestATextThatGoCannotHoldKeepsItsBytes(t *testing.T) {
+	for _, text := range []string{`"CRON_TZ=\ud800 0 2 * * *"`, "\"CRON_TZ=\xff 0 2 * * *\""} {
+		raw := `{"apiVersion":"` + oldVersion + `","kind":"BackupJob","metadata":{},"spec":{"schedule":` + text + `}}`
+		there := mustConvert(t, []byte(raw), newVersion)
+		if want := strings.Replace(raw, oldVersion, newVersion, 1); string(there) != want {
+			t.Errorf("there: got %q, want %q", there, want)
+		}
+		if back := mustConvert(t, there, oldVersion); string(back) != raw {
+			t.Errorf("back: got %q, want %q", back, raw)
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -126,7 +125,7 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 	buffer.WriteString(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":`)
 	buffer.Write(r.uid)
 	buffer.WriteString(`,"convertedObjects":[`)
-	result, whole := metav1.Status{Status: metav1.StatusSuccess}, true
+	result := metav1.Status{Status: metav1.StatusSuccess}
 	for i, object := range r.objects {
 		converted, err := h.convertOne(object, r.apiVersion)
 		if err != nil {
@@ -138,7 +137,6 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 			buffer.WriteByte(',')
 		}
 		if buffer.Write(converted); buffer.Len() > chunkBytes {
-			whole = false
 			if _, err := buffer.WriteTo(w); err != nil {
 				return err
 			}
@@ -149,9 +147,6 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 		return err
 	}
 	buffer.WriteString("}}")
-	if whole {
-		w.Header().Set("Content-Length", strconv.Itoa(buffer.Len()))
-	}
 	_, err := buffer.WriteTo(w)
 	return err
 }

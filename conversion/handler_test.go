@@ -35,17 +35,22 @@ func reviewOf(tb testing.TB, apiVersion string, objects ...string) []byte {
 	})
 }
 
-// ask sends a body and decodes the answer as an API server does.
+// ask sends a body over a connection and decodes the answer as an API server does.
 func ask(tb testing.TB, h http.Handler, body []byte) *apiextensionsv1.ConversionResponse {
 	tb.Helper()
-	recorder := httptest.NewRecorder()
-	h.ServeHTTP(recorder, httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/convert", bytes.NewReader(body)))
-	if recorder.Code != http.StatusOK {
-		tb.Fatalf("status %d: %s", recorder.Code, recorder.Body)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	response, err := server.Client().Post(server.URL, "application/json", bytes.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if closeErr := response.Body.Close(); err != nil || closeErr != nil || response.StatusCode != http.StatusOK {
+		tb.Fatalf("%s: %v, %v\n%s", response.Status, err, closeErr, answer)
 	}
 	var review apiextensionsv1.ConversionReview
-	if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil {
-		tb.Fatalf("decode the answer: %v\n%s", err, recorder.Body)
+	if err := json.Unmarshal(answer, &review); err != nil {
+		tb.Fatalf("decode the answer: %v\n%s", err, answer)
 	}
 	switch {
 	case review.GroupVersionKind() != apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview"):
@@ -167,24 +172,10 @@ func TestAPanicIsAFailureThatNamesTheObject(t *testing.T) {
 		}
 		return convertValid(raw, apiVersion)
 	}
-	server := httptest.NewServer(h)
-	defer server.Close()
 	for range 2 {
-		response, err := server.Client().Post(server.URL, "application/json", bytes.NewReader(reviewOf(t, newVersion,
-			named("v1alpha1", "BackupJob", "good", ""),
-			`{"apiVersion":"backup.example.com/v1alpha1","kind":"BackupJob","metadata":{"name":"bad","namespace":"ns"}}`)))
-		if err != nil {
-			t.Fatalf("the connection was lost: %v", err)
-		}
-		body, err := io.ReadAll(response.Body)
-		if err := response.Body.Close(); err != nil {
-			t.Fatal(err)
-		}
-		var review apiextensionsv1.ConversionReview
-		if err != nil || json.Unmarshal(body, &review) != nil {
-			t.Fatalf("read the answer: %v\n%s", err, body)
-		}
-		if got := review.Response.Result; got.Status != metav1.StatusFailure || !strings.Contains(got.Message, `BackupJob "ns/bad"`) {
+		response := ask(t, h, reviewOf(t, newVersion, named("v1alpha1", "BackupJob", "good", ""),
+			`{"apiVersion":"backup.example.com/v1alpha1","kind":"BackupJob","metadata":{"name":"bad","namespace":"ns"}}`))
+		if got := response.Result; got.Status != metav1.StatusFailure || !strings.Contains(got.Message, `BackupJob "ns/bad"`) {
 			t.Errorf("the result is %+v", got)
 		}
 	}
@@ -211,18 +202,19 @@ func TestWhatIsNoReviewIsABadRequest(t *testing.T) {
 		body, says string
 		status     int
 	}{
-		"nothing":               {``, "no object", 400},
-		"half a review":         {head, "no object", 400},
-		"a list":                {`[]`, "no object", 400},
-		"another kind":          {`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}`, `"AdmissionReview"`, 400},
-		"an older version":      {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1beta1"}`, "v1beta1", 400},
-		"no request":            {head + `}`, "must have a request", 400},
-		"a request of text":     {head + `,"request":"x"}`, "must have a request", 400},
-		"no UID":                {head + `,"request":{"desiredAPIVersion":"a","objects":[]}}`, "uid", 400},
-		"no version":            {head + `,"request":{"uid":"a","objects":[]}}`, "desiredAPIVersion", 400},
-		"objects of a number":   {head + `,"request":{"uid":"a","desiredAPIVersion":"a","objects":7}}`, "objects", 400},
-		"deeper than JSON goes": {strings.Repeat("[", 200), "no object", 400},
-		"too long":              {strings.Repeat(" ", 1025), "at most 1024 bytes", 413},
+		"nothing":                  {``, "no object", 400},
+		"half a review":            {head, "no object", 400},
+		"a list":                   {`[]`, "no object", 400},
+		"another kind":             {`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}`, `"AdmissionReview"`, 400},
+		"an older version":         {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1beta1"}`, "v1beta1", 400},
+		"no request":               {head + `}`, "must have a request", 400},
+		"a request of text":        {head + `,"request":"x"}`, "must have a request", 400},
+		"no UID":                   {head + `,"request":{"desiredAPIVersion":"a","objects":[]}}`, "uid", 400},
+		"no version":               {head + `,"request":{"uid":"a","objects":[]}}`, "desiredAPIVersion", 400},
+		"objects of a number":      {head + `,"request":{"uid":"a","desiredAPIVersion":"a","objects":7}}`, "objects", 400},
+		"deeper than JSON goes":    {strings.Repeat("[", 200), "no object", 400},
+		"an object of half a word": {head + `,"request":{"uid":"a","desiredAPIVersion":"a","objects":[{"a":tru}]}}`, "no object in JSON", 400},
+		"too long":                 {strings.Repeat(" ", 1025), "at most 1024 bytes", 413},
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorder := httptest.NewRecorder()

@@ -33,8 +33,9 @@ func parseObject(text []byte) (o *object, ok bool) {
 			return false
 		}
 		if bytes.IndexByte(m.key, '\\') >= 0 {
-			key, _ := decodeString(m.key)
-			m.key = encodeString(key)
+			if key, ok := decodeString(m.key); ok {
+				m.key = encodeString(key)
+			}
 		}
 		m.value = s.value()
 		o.members = append(o.members, m)
@@ -156,11 +157,14 @@ func decodeString(raw []byte) (text string, ok bool) {
 	case len(raw) < 2 || raw[0] != '"':
 		return "", false
 	case bytes.IndexByte(raw, '\\') < 0:
-		text = string(raw[1 : len(raw)-1])
-		return text, utf8.ValidString(text)
+		text, ok = string(raw[1:len(raw)-1]), utf8.Valid(raw)
+	default:
+		ok = json.Unmarshal(raw, &text) == nil && !strings.ContainsRune(text, utf8.RuneError)
 	}
-	err := json.Unmarshal(raw, &text)
-	return text, err == nil && !strings.ContainsRune(text, utf8.RuneError)
+	if !ok {
+		return "", false
+	}
+	return text, true
 }
 
 func encodeString(text string) []byte {
