@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
@@ -38,16 +39,29 @@ func invalidSchedule(why error) *metav1.Condition {
 	return notReady(backupv1.ReasonInvalidSchedule, "Cannot schedule backups: %v", why)
 }
 
-func terminating(b backupv1.Backup) *metav1.Condition {
-	if b.Policy().DeletionPolicy != backupv1.DeletionDelete {
+// terminating says what a deletion waits for; refusal is why the clean-up's Job
+// cannot be created.
+func (f facts) terminating(refusal *metav1.Condition) *metav1.Condition {
+	latest, why := stamp(f.deadline.Add(endPatience)), ""
+	switch {
+	case f.staysUnclean() && f.cleanup == nil:
 		return notReady(backupv1.ReasonTerminating, "The object is being deleted, its backups stay")
+	case f.staysUnclean():
+		return notReady(backupv1.ReasonTerminating, "The clean-up is ended, then the object goes, by %s at the latest; backups that are not removed yet stay", latest)
+	case !controllerutil.ContainsFinalizer(f.backup, backupv1.FinalizerCleanup):
+		return notReady(backupv1.ReasonTerminating, "No clean-up is left to do; other finalizers hold the object")
+	case refusal != nil:
+		why = ". The clean-up waits. " + refusal.Message
+	case f.cleanup != nil && f.trouble != nil:
+		why = ". The clean-up waits: " + strings.TrimPrefix(f.trouble.Message, runWaits)
 	}
-	return notReady(backupv1.ReasonTerminating, "The object's backups are removed, then it goes. To keep them: kubectl -n %s annotate %s %s %s=true",
-		b.GetNamespace(), strings.ToLower(b.Kind()), b.GetName(), backupv1.AnnotationSkipCleanup)
+	return notReady(backupv1.ReasonTerminating, "The object's backups are removed, then it goes, by %s at the latest. "+
+		"To keep what is left of them: kubectl -n %s annotate %s %s %s=true%s",
+		latest, f.backup.GetNamespace(), strings.ToLower(f.backup.Kind()), f.backup.GetName(), backupv1.AnnotationSkipCleanup, why)
 }
 
 func nameTaken(b backupv1.Backup, job string) *metav1.Condition {
-	return notReady(backupv1.ReasonNameTaken, "Job %s of somebody else has the name of the run that is due. Next: kubectl -n %s delete job %s",
+	return notReady(backupv1.ReasonNameTaken, "Job %s of somebody else has the name of the one that is due. Next: kubectl -n %s delete job %s",
 		job, b.GetNamespace(), job)
 }
 
@@ -59,9 +73,9 @@ func refusalOf(err error) *metav1.Condition {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return notReady(backupv1.ReasonNamespaceTerminating, "The namespace is being deleted, nothing can be created in it")
 	case apierrors.IsForbidden(err) && !kindUnknown(err):
-		return notReady(backupv1.ReasonRunForbidden, "The run's Job is refused until the next run or edit: %v", err)
+		return notReady(backupv1.ReasonRunForbidden, "The Job is refused: %v", err)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
-		return notReady(backupv1.ReasonRunInvalid, "The run's Job is invalid until the next run or edit: %v", err)
+		return notReady(backupv1.ReasonRunInvalid, "The Job is invalid: %v", err)
 	}
 	return nil
 }

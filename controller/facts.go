@@ -170,21 +170,27 @@ func (r *reconciler) jobsOf(ctx context.Context, backup backupv1.Backup) (found 
 // look reads the Pods of those Jobs that need it.
 func (r *reconciler) look(ctx context.Context, f *facts) error {
 	for i := range f.jobs {
-		j := &f.jobs[i]
-		if j.state != active && !news(f.status(), *j) {
-			continue
-		}
-		pods, err := r.podsOf(ctx, f.backup, *j)
-		if err != nil {
-			return err
-		}
-		if j.state == active {
-			if t := troubleOf(f, *j, pods); t != nil && f.trouble == nil {
-				f.trouble, f.waiting = t, j
+		if j := &f.jobs[i]; j.state == active || news(f.status(), *j) {
+			if err := r.lookAt(ctx, f, j); err != nil {
+				return err
 			}
-		} else {
-			j.report = reportOf(pods, j.state)
 		}
+	}
+	if f.cleanup == nil || f.cleanup.state != active {
+		return nil
+	}
+	return r.lookAt(ctx, f, f.cleanup)
+}
+
+func (r *reconciler) lookAt(ctx context.Context, f *facts, j *job) error {
+	pods, err := r.podsOf(ctx, f.backup, *j)
+	if err != nil {
+		return err
+	}
+	if j.state != active {
+		j.report = reportOf(pods, j.state)
+	} else if t := troubleOf(f, *j, pods); t != nil && f.trouble == nil {
+		f.trouble, f.waiting = t, j
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -48,12 +49,14 @@ func (r *reconciler) setFinalizer(ctx context.Context, b backupv1.Backup, wanted
 
 // finalize is the pass over an object that is being deleted.
 func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
-	held := controllerutil.ContainsFinalizer(f.backup, backupv1.FinalizerCleanup)
-	if err := r.report(ctx, f, plan{observed: observedSchedule(f), handled: f.status().LastHandledRunRequest}, acted{}); err != nil || !held {
-		return time.Time{}, err
+	held, a, reason := controllerutil.ContainsFinalizer(f.backup, backupv1.FinalizerCleanup), acted{}, ""
+	if held {
+		var err error
+		if reason, a.refusal, err = r.cleanUp(ctx, f); err != nil {
+			return time.Time{}, err
+		}
 	}
-	reason, err := r.cleanUp(ctx, f)
-	if err != nil {
+	if err := r.report(ctx, f, plan{observed: observedSchedule(f), handled: f.status().LastHandledRunRequest}, a); err != nil || !held {
 		return time.Time{}, err
 	}
 	if reason == "" {
@@ -71,6 +74,9 @@ func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
 	if words := farewell[reason]; words != "" {
 		r.event(f.backup, nil, corev1.EventTypeNormal, reason, "%s", words)
 	}
+	if reason == backupv1.ReasonCleanupSucceeded { // before now it would be made anew
+		return time.Time{}, r.tidy(ctx, f.backup, []job{*f.cleanup})
+	}
 	return time.Time{}, nil
 }
 
@@ -84,31 +90,35 @@ var farewell = map[string]string{
 }
 
 // cleanUp takes the next step and returns why the object may go, empty for not
-// yet.
-func (r *reconciler) cleanUp(ctx context.Context, f facts) (reason string, err error) {
+// yet, and what refuses the step.
+func (r *reconciler) cleanUp(ctx context.Context, f facts) (reason string, refusal *metav1.Condition, err error) {
 	switch {
-	case f.cleanup != nil && f.cleanup.state != active:
-		return map[state]string{succeeded: backupv1.ReasonCleanupSucceeded, failed: backupv1.ReasonCleanupFailed}[f.cleanup.state], nil
+	case f.cleanup != nil && f.cleanup.state == succeeded:
+		return backupv1.ReasonCleanupSucceeded, nil, nil
+	case f.cleanup != nil && f.cleanup.state == failed:
+		return backupv1.ReasonCleanupFailed, nil, nil
 	case f.staysUnclean():
-		return r.giveUp(ctx, f, backupv1.ReasonCleanupSkipped)
+		reason, err = r.giveUp(ctx, f, backupv1.ReasonCleanupSkipped)
+		return reason, nil, err
 	case !f.now.Before(f.deadline):
-		return r.giveUp(ctx, f, backupv1.ReasonCleanupTimedOut)
+		reason, err = r.giveUp(ctx, f, backupv1.ReasonCleanupTimedOut)
+		return reason, nil, err
 	case f.cleanup != nil:
-		return "", nil
+		return "", nil, nil
 	}
 	running := f.active()
 	if err := r.stop(ctx, f.backup, running, backupv1.ReasonRunStopped); err != nil || len(running) > 0 {
-		return "", err
+		return "", nil, err
 	}
 	job, err := r.cleanupJob(f.backup, f.deadline.Sub(f.now))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	refusal, err := r.create(ctx, f.backup, job)
+	refusal, err = r.create(ctx, f.backup, job)
 	if refusal != nil && refusal.Reason == backupv1.ReasonNamespaceTerminating {
-		return refusal.Reason, nil
+		return refusal.Reason, nil, nil
 	}
-	return "", err
+	return "", refusal, err
 }
 
 // staysUnclean says that the backups are to stay after all.

@@ -98,8 +98,8 @@ func TestCleanUpEndsRunsThenRemovesTheBackupsThenLetsGo(t *testing.T) {
 	}
 	w.finish(job, batchv1.JobComplete, "{}")
 	w.mustPass()
-	if !w.gone() || !strings.HasPrefix(w.events[len(w.events)-1], "Normal CleanupSucceeded") {
-		t.Errorf("got %v, want it gone", w.events)
+	if !w.gone() || len(w.jobs()) != 0 || !strings.HasPrefix(w.events[len(w.events)-1], "Normal CleanupSucceeded") {
+		t.Errorf("got %v and %d Jobs, want it gone and the clean-up with it", w.events, len(w.jobs()))
 	}
 }
 
@@ -174,6 +174,71 @@ func TestTheObjectGoesInTimeWhateverHappens(t *testing.T) {
 
 func skipCleanup(w *world) {
 	w.edit(func(b backupv1.Backup) { b.SetAnnotations(map[string]string{backupv1.AnnotationSkipCleanup: "true"}) })
+}
+
+func TestADeletionThatWaitsSaysForWhatAndUntilWhen(t *testing.T) {
+	latest := func(w *world) string { return stamp(w.object().GetDeletionTimestamp().Add(11 * time.Minute)) }
+	cases := map[string]struct {
+		change func(*world)
+		want   string
+	}{
+		"the clean-up goes on": {
+			func(*world) {},
+			"The object's backups are removed, then it goes, by LATEST at the latest. To keep what is left of them: kubectl -n shop annotate backupjob nightly backup.example.com/skip-cleanup=true",
+		},
+		"the claim is missing": {
+			func(w *world) {
+				w.pod(w.only(), corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: `persistentvolumeclaim "x" not found`,
+				}}})
+			},
+			`The clean-up waits: the PersistentVolumeClaim "x" is missing. Next: echo`,
+		},
+		"the clean-up is refused": {
+			func(w *world) {
+				w.must(w.api.Delete(w.t.Context(), w.only()))
+				w.refuse = func(call string, _ client.Object) error {
+					if call == "create Job" {
+						return apierrors.NewForbidden(schema.GroupResource{Group: "batch", Resource: "jobs"}, "x", errors.New("exceeded quota: jobs"))
+					}
+					return nil
+				}
+			},
+			"The clean-up waits. The Job is refused: ",
+		},
+		"the clean-up is given up and its Pod ends": {
+			skipCleanup, "The clean-up is ended, then the object goes, by LATEST at the latest; backups that are not removed yet stay",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := doomed(t)
+			w.mustPass()
+			tc.change(w)
+			w.mustPass()
+			want := strings.ReplaceAll(tc.want, "LATEST", latest(w))
+			if got := w.condition(backupv1.ConditionReady); !strings.HasPrefix(got, "False Terminating: ") || !strings.Contains(got, want) {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+			w.mustPass()
+			writes := slices.DeleteFunc(w.writes(), func(c string) bool { return c == "create Job" })
+			if len(writes) != 0 {
+				t.Errorf("got %v, want it told once", writes)
+			}
+		})
+	}
+}
+
+func TestAnObjectThatSomebodyElseHoldsPromisesNoEnd(t *testing.T) {
+	w := newWorld(t, "2027-03-10 12:00:00", fresh(t, deleteBackups, func(b *backupv1.BackupJob) { b.Finalizers = []string{foreground} }))
+	w.mustPass()
+	w.kill()
+	w.mustPass()
+	w.finish(w.only(), batchv1.JobComplete, "{}")
+	w.settle()
+	if got := w.condition(backupv1.ConditionReady); got != "False Terminating: No clean-up is left to do; other finalizers hold the object" {
+		t.Errorf("got %q", got)
+	}
 }
 
 // Whoever reads that backups stay may rely on it: by then neither the clean-up

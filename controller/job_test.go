@@ -112,7 +112,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, job := range []*batchv1.Job{run, cleanup} {
+	for job, ttl := range map[*batchv1.Job]int32{run: 7 * 24 * 3600, cleanup: 600} {
 		pod := job.Spec.Template.Spec
 		if *pod.AutomountServiceAccountToken || *pod.EnableServiceLinks || pod.HostNetwork || pod.HostPID || pod.HostIPC {
 			t.Errorf("%s: the Pod has a token, links or the host's namespaces", job.Name)
@@ -120,7 +120,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 		if s := pod.SecurityContext; !*s.RunAsNonRoot || *s.RunAsUser == 0 || *s.RunAsGroup == 0 || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("%s: got %+v", job.Name, s)
 		}
-		if pod.RestartPolicy != corev1.RestartPolicyNever || *job.Spec.PodReplacementPolicy != batchv1.Failed || *job.Spec.TTLSecondsAfterFinished != 7*24*3600 {
+		if pod.RestartPolicy != corev1.RestartPolicyNever || *job.Spec.PodReplacementPolicy != batchv1.Failed || *job.Spec.TTLSecondsAfterFinished != ttl {
 			t.Errorf("%s: the Job's own rules differ", job.Name)
 		}
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {

@@ -63,7 +63,7 @@ func readyAfter(f facts, p plan, a acted) *metav1.Condition {
 	refusals := []string{backupv1.ReasonRunForbidden, backupv1.ReasonRunInvalid, backupv1.ReasonNameTaken, backupv1.ReasonNamespaceTerminating}
 	switch {
 	case f.backup.GetDeletionTimestamp() != nil:
-		return terminating(f.backup)
+		return f.terminating(a.refusal)
 	case p.invalid != nil:
 		return invalidSchedule(p.invalid)
 	case a.refusal != nil:

@@ -16,8 +16,11 @@ import (
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
 
-// podPatience is how long a Job may be without a Pod before that is trouble.
-const podPatience = 30 * time.Second
+const (
+	// podPatience is how long a Job may be without a Pod before that is trouble.
+	podPatience = 30 * time.Second
+	runWaits    = "The run waits: "
+)
 
 // What the kubelet and the scheduler say of a thing that is missing.
 var (
@@ -106,5 +109,5 @@ func imagePullFailed(b backupv1.Backup, job, pod, image string) *metav1.Conditio
 }
 
 func trouble(reason, what, command string, args ...any) *metav1.Condition {
-	return condition(backupv1.ConditionBackupSucceeded, metav1.ConditionFalse, reason, "The run waits: %s. Next: %s", what, fmt.Sprintf(command, args...))
+	return condition(backupv1.ConditionBackupSucceeded, metav1.ConditionFalse, reason, runWaits+"%s. Next: %s", what, fmt.Sprintf(command, args...))
 }
