@@ -117,49 +117,43 @@ func TestASlowBodyIsCutOffAndKeepsNobodyElseOut(t *testing.T) {
 // The sender of a large review decides how much memory it takes, so there is
 // one of them at a time, and no ordinary one waits for it.
 func TestLargeReviewsTakeTurnsAndOrdinaryOnesDoNotWaitForThem(t *testing.T) {
-	d := open(t, Options{MaxWait: time.Millisecond}, ServerOptions{})
-	for _, path := range []string{PathMutateBackupJob, PathConvert} {
-		held, ended := &held{size: 2 * maxOrdinary, release: make(chan struct{})}, make(chan struct{})
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+path, held)
-		if err != nil {
-			t.Fatal(err)
+	m, err := newMetrics(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	g := &guard{share: newShare(1, time.Millisecond), large: newShare(1, time.Millisecond), limit: 2 * maxOrdinary, metrics: m}
+	d := open(t, Options{}, ServerOptions{Handler: g.around(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hold" {
+			close(entered)
+			<-release
 		}
-		go func() {
-			defer close(ended)
-			if response, err := d.client.Do(request); err == nil {
-				_ = response.Body.Close()
-			}
-		}()
-		waitFor(t, func() bool {
-			code, _, _ := d.post(t, d.client, path, &endless{left: maxOrdinary + 1})
-			return code == http.StatusServiceUnavailable
-		})
-		if code, text, _ := d.post(t, d.client, path, &endless{left: maxOrdinary}); code == http.StatusServiceUnavailable {
-			t.Errorf("%s: an ordinary review was kept out: %s", path, text)
+	}))})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/hold", &endless{left: maxOrdinary + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(ended)
+		if response, err := d.client.Do(request); err == nil {
+			_ = response.Body.Close()
 		}
-		close(held.release)
-		<-ended
-		if code, text, _ := d.post(t, d.client, path, &endless{left: maxOrdinary + 1}); code == http.StatusServiceUnavailable {
-			t.Errorf("%s: the place was not given back: %s", path, text)
+	}()
+	<-entered
+	for name, c := range map[string]struct{ size, code int }{
+		"another large one": {maxOrdinary + 1, http.StatusServiceUnavailable},
+		"an ordinary one":   {maxOrdinary, http.StatusOK},
+	} {
+		if code, text, _ := d.post(t, d.client, "/", &endless{left: c.size}); code != c.code {
+			t.Errorf("%s: got %d %s", name, code, text)
 		}
 	}
-}
-
-// held is a body that ends only once it is released.
-type held struct {
-	size    int
-	release chan struct{}
-}
-
-func (h *held) Read(p []byte) (int, error) {
-	if h.size == 0 {
-		<-h.release
-		return 0, io.EOF
-	}
-	n := min(len(p), h.size)
-	copy(p, bytes.Repeat([]byte(" "), n))
-	h.size -= n
-	return n, nil
+	close(release)
+	<-ended
+	waitFor(t, func() bool { // the place is given back right after the answer
+		code, _, _ := d.post(t, d.client, "/", &endless{left: maxOrdinary + 1})
+		return code == http.StatusOK
+	})
 }
 
 func TestEachKindOfRequestHasAShareOfItsOwn(t *testing.T) {
