@@ -17,8 +17,12 @@ import (
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
 
-// maxRequest is how many bytes of a request the status holds.
-const maxRequest = 256
+const (
+	// maxRequest is how many bytes of a request the status holds.
+	maxRequest = 256
+	// maxQuoted is how many characters of a value a message shows.
+	maxQuoted = 60
+)
 
 // plan is what a pass is going to do.
 type plan struct {
@@ -46,7 +50,7 @@ func decide(f facts) plan {
 	p := plan{observed: observedSchedule(f), remove: surplus(f), handled: f.status().LastHandledRunRequest}
 	s, err := schedule.Parse(policy.Schedule, policy.Zone())
 	if err != nil {
-		p.invalid = err
+		p.invalid = cmp.Or(faults(policy), err)
 		return p
 	}
 	base := baseOf(f, p.observed)
@@ -61,6 +65,21 @@ func decide(f facts) plan {
 	}
 	p.request(f, request)
 	return p
+}
+
+// faults name what cannot be read of the schedule and the zone, both if both.
+func faults(p *backupv1.BackupPolicy) error {
+	var expr, zone error
+	if err := schedule.CheckExpression(p.Schedule); err != nil {
+		expr = fmt.Errorf("spec.schedule %.*q %w", maxQuoted, p.Schedule, err)
+	}
+	if err := schedule.CheckZone(p.Zone()); err != nil && p.Zone() != "" {
+		zone = fmt.Errorf("spec.timeZone %.*q %w", maxQuoted, p.Zone(), err)
+	}
+	if expr != nil && zone != nil {
+		return fmt.Errorf("%w; %w", expr, zone)
+	}
+	return cmp.Or(expr, zone)
 }
 
 // tick decides about the newest scheduled time after base. Its cost does not

@@ -418,6 +418,31 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+func TestAScheduleThatCannotBeReadIsNamedWithItsValue(t *testing.T) {
+	for name, tc := range map[string]struct {
+		expr, zone string
+		want       []string // in this order
+	}{
+		"the schedule": {"abc", "UTC", []string{`spec.schedule "abc" must have five fields`}},
+		"the zone":     {"0 2 * * *", "Europe/Berln", []string{`spec.timeZone "Europe/Berln" must`}},
+		"both":         {"0 2 * *", "Mars/Base", []string{`spec.schedule "0 2 * *" must`, `; spec.timeZone "Mars/Base" must`}},
+		"a long one":   {strings.Repeat("ä", 500), "", []string{`spec.schedule "` + strings.Repeat("ä", maxQuoted) + `" must`}},
+		"a line break": {"0 2\n* * *", "", []string{`spec.schedule "0 2\n* * *" must`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := decide(facts{now: at(t, "2027-03-10 12:00:00"), backup: nightly(t, func(b *backupv1.BackupJob) {
+				b.Spec.Schedule, b.Spec.TimeZone = tc.expr, &tc.zone
+			})})
+			if p.invalid == nil {
+				t.Fatal("got no error")
+			}
+			if got := p.invalid.Error(); !strings.HasPrefix(got, tc.want[0]) || !strings.Contains(got, tc.want[len(tc.want)-1]) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestDecideReadsALongRequestByItsHash(t *testing.T) {
 	long := strings.Repeat("ä", maxRequest)
 	f := facts{now: at(t, "2027-03-10 12:00:05"), backup: nightly(t, ask(long), suspend)}

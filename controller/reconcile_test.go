@@ -573,7 +573,7 @@ func TestABadScheduleIsAConditionAndHealsByAnEdit(t *testing.T) {
 	if got := w.mustPass(); got.RequeueAfter != 0 {
 		t.Errorf("got %v, want it to wait for an edit", got)
 	}
-	if s := w.status(); s.Phase != backupv1.PhaseFailed || s.NextScheduleTime != nil || !strings.HasPrefix(w.condition(backupv1.ConditionReady), "False InvalidSchedule: Cannot schedule backups: schedule must") {
+	if s := w.status(); s.Phase != backupv1.PhaseFailed || s.NextScheduleTime != nil || !strings.HasPrefix(w.condition(backupv1.ConditionReady), "False InvalidSchedule: Cannot schedule backups: spec.schedule \"abc\" must") {
 		t.Errorf("got %s and %+v", w.condition(backupv1.ConditionReady), s)
 	}
 	w.edit(func(b backupv1.Backup) { b.Policy().Schedule = "0 2 * * *" })
