@@ -9,7 +9,9 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -39,8 +41,10 @@ type frontDoor struct {
 	pair    tls.Certificate
 	metrics *prometheus.Registry
 	routes  webhooks.Options
-	stop    context.CancelFunc
-	done    chan error
+	// wrap, if set, stands in front of everything that is served.
+	wrap func(http.Handler) http.Handler
+	stop context.CancelFunc
+	done chan error
 }
 
 // today is the day on which the cases were written; warnings look a year
@@ -75,6 +79,9 @@ func (d *frontDoor) open() {
 	d.routes.Registerer = d.metrics
 	handler, err := webhooks.Routes(d.routes)
 	Expect(err).NotTo(HaveOccurred())
+	if d.wrap != nil {
+		handler = d.wrap(handler)
+	}
 	server, err := webhooks.NewServer(webhooks.ServerOptions{
 		Listener:       listener,
 		Handler:        handler,
@@ -88,8 +95,59 @@ func (d *frontDoor) open() {
 }
 
 func (d *frontDoor) close() {
+	GinkgoHelper()
 	d.stop()
-	Expect(<-d.done).To(Succeed())
+	Eventually(d.done).WithTimeout(2*soon).Should(Receive(BeNil()), "what is in flight is finished first")
+}
+
+// away closes the door until the end of the spec.
+func (d *frontDoor) away() {
+	GinkgoHelper()
+	d.close()
+	DeferCleanup(d.open)
+}
+
+// with starts the door with other settings until the end of the spec.
+func (d *frontDoor) with(change func(*frontDoor)) {
+	GinkgoHelper()
+	routes, wrap := d.routes, d.wrap
+	d.close()
+	change(d)
+	d.open()
+	DeferCleanup(func() {
+		d.close()
+		d.routes, d.wrap = routes, wrap
+		d.open()
+	})
+}
+
+// metric sums up the door's counters of a name that have the labels.
+func (d *frontDoor) metric(name string, labels map[string]string) float64 {
+	GinkgoHelper()
+	families, err := d.metrics.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	sum := 0.0
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			got := map[string]string{}
+			for _, pair := range m.GetLabel() {
+				got[pair.GetName()] = pair.GetValue()
+			}
+			if maps.Equal(got, mapsMerged(got, labels)) {
+				sum += m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return sum
+}
+
+func mapsMerged(a, b map[string]string) map[string]string {
+	merged := maps.Clone(a)
+	maps.Copy(merged, b)
+	return merged
 }
 
 func (d *frontDoor) url(path string) string { return "https://" + d.address + path }
@@ -116,6 +174,23 @@ func (b *logBuffer) Sync() error { return nil }
 func (b *logBuffer) logger() logr.Logger {
 	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
 	return zapr.NewLogger(zap.New(zapcore.NewCore(encoder, b, zapcore.DebugLevel)))
+}
+
+// decisions are the lines about decisions on one of our objects.
+func (b *logBuffer) decisions(namespace, name string) []map[string]any {
+	GinkgoHelper()
+	b.Lock()
+	text := b.String()
+	b.Unlock()
+	var found []map[string]any
+	for line := range strings.Lines(text) {
+		var entry map[string]any
+		Expect(json.Unmarshal([]byte(line), &entry)).To(Succeed())
+		if entry["msg"] == "Decided" && entry["namespace"] == namespace && entry["name"] == name {
+			found = append(found, entry)
+		}
+	}
+	return found
 }
 
 // auditAnnotations are what the API server's audit log says about the requests
