@@ -83,12 +83,7 @@ func (f facts) tell(s *backupv1.BackupStatus, p plan) {
 	verdict := find(s, backupv1.ConditionBackupSucceeded)
 	prunes := find(s, backupv1.ConditionPruned)
 	for _, name := range f.lost {
-		switch {
-		case f.backup.GetDeletionTimestamp() != nil:
-			verdict = endedByUs(name, backupv1.ReasonRunStopped, "because the object is being deleted")
-		case verdict.Reason != backupv1.ReasonRunReplaced:
-			verdict = jobDeleted(name)
-		}
+		verdict = f.vanished(name, verdict)
 	}
 	for _, j := range f.jobs {
 		if !news(f.status(), j) {
@@ -108,17 +103,37 @@ func (f facts) tell(s *backupv1.BackupStatus, p plan) {
 			s.LastSuccessfulTime, s.LastBackup = second(j.ended), lastBackup(j)
 		}
 	}
-	switch {
-	case len(s.Active) == 0:
-	case len(p.replace) > 0 || verdict.Reason == backupv1.ReasonRunReplaced && f.ending():
-		verdict = endedByUs(f.active()[0].name, backupv1.ReasonRunReplaced, "for the next run")
-	case f.trouble != nil:
-		verdict = f.trouble
-	case isTrouble(verdict), slices.Contains([]string{backupv1.ReasonNoRunYet, backupv1.ReasonJobDeleted, backupv1.ReasonRunReplaced}, verdict.Reason):
-		verdict = running()
+	if len(s.Active) > 0 {
+		verdict = f.goesOn(p, verdict)
 	}
 	set(f, s, verdict)
 	set(f, s, prunes)
+}
+
+// vanished says why a run's Job is gone without an outcome.
+func (f facts) vanished(name string, before *metav1.Condition) *metav1.Condition {
+	switch {
+	case f.backup.GetDeletionTimestamp() != nil:
+		return endedByUs(name, backupv1.ReasonRunStopped, "because the object is being deleted")
+	case before.Reason == backupv1.ReasonRunReplaced:
+		return before
+	}
+	return jobDeleted(name)
+}
+
+// goesOn says what there is to know while a run is active. That it is ended for
+// the next one is kept until it is gone.
+func (f facts) goesOn(p plan, before *metav1.Condition) *metav1.Condition {
+	replaced := before.Reason == backupv1.ReasonRunReplaced
+	switch {
+	case len(p.replace) > 0, replaced && f.ending():
+		return endedByUs(f.active()[0].name, backupv1.ReasonRunReplaced, "for the next run")
+	case f.trouble != nil:
+		return f.trouble
+	case replaced, isTrouble(before), before.Reason == backupv1.ReasonNoRunYet, before.Reason == backupv1.ReasonJobDeleted:
+		return running()
+	}
+	return before
 }
 
 // find is the condition as it stands.
