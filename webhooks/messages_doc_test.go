@@ -20,21 +20,21 @@ Every message below is what a user reads, word for word, for one mistake that so
 A value is cut at 64 characters and a message at 300; what may be a secret is not shown. An unknown or doubled field name is missing here: the API server refuses it itself, before any webhook sees the object.
 `
 
-// A document is written from the top to the bottom.
+// messages is the document, which is written from the top to the bottom.
 type messages struct {
 	*testing.T
 	strings.Builder
 }
 
 func (m *messages) section(title, text string) {
-	fmt.Fprintf(m, "\n## %s\n\n%s\n", title, text)
+	m.WriteString("\n## " + title + "\n\n" + text + "\n")
 }
 
 // entry is one example and all that is said of it.
 func (m *messages) entry(title, said string) {
-	fmt.Fprintf(m, "\n%s\n", title)
+	m.WriteString("\n" + title + "\n")
 	for line := range strings.Lines(said) {
-		fmt.Fprintf(m, "    %s\n", strings.TrimRight(line, "\n"))
+		m.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
 	}
 }
 
@@ -50,9 +50,9 @@ func (m *messages) field(cases []testCase, v1 func(testCase) *Verdict, alpha fun
 		}
 		if old := alpha(c); old != nil {
 			theirs := told(old)
-			switch {
-			case theirs == said:
-			case theirs == "":
+			switch theirs {
+			case said:
+			case "":
 				said += "\nv1alpha1: accepted"
 			default:
 				said += "\nv1alpha1: " + theirs

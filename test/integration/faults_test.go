@@ -6,7 +6,6 @@ package integration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -312,14 +311,14 @@ func (a *applier) run(ctx context.Context, namespace string, s *appliers) {
 		}
 		a.refusals = append(a.refusals, span{start, time.Now()})
 		s.refused.Add(1)
-		if !clear(err) {
+		if !namesWebhook(err) {
 			a.strange = append(a.strange, err)
 		}
 	}
 }
 
-// clear reports whether a refusal says which webhook was not there.
-func clear(err error) bool {
+// namesWebhook reports whether a refusal says which webhook was not there.
+func namesWebhook(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError &&
 		(strings.Contains(err.Error(), "."+backupv1.GroupName+`"`) || strings.Contains(err.Error(), "conversion webhook for "+backupv1.GroupName))
@@ -329,7 +328,7 @@ func (s *appliers) awaitMore(what string) {
 	GinkgoHelper()
 	counter := map[string]*atomic.Int64{"applied": &s.applied, "refused": &s.refused}[what]
 	from := counter.Load()
-	Eventually(counter.Load).WithTimeout(soon).Should(BeNumerically(">", from+int64(2*len(s.all))), fmt.Sprintf("there must be more that is %s", what))
+	Eventually(counter.Load).WithTimeout(soon).Should(BeNumerically(">", from+int64(2*len(s.all))), "there must be more that is "+what)
 }
 
 func (s *appliers) end() []*applier {
