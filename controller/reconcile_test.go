@@ -621,6 +621,21 @@ func TestAClockThatIsSetBackAnHourRepeatsNoRun(t *testing.T) {
 	}
 }
 
+func TestAStatusThatSomebodyOverwroteIsMendedByTheNextPass(t *testing.T) {
+	w := lived(t)
+	w.mustPass()
+	want := summary(w)
+	b := w.object()
+	s := b.RunStatus()
+	s.Phase, s.Active, s.NextScheduleTime, s.LastScheduleTime = backupv1.PhaseFailed, nil, nil, nil
+	s.Conditions[0].Status, s.Conditions[0].Reason = metav1.ConditionFalse, backupv1.ReasonInvalidSchedule
+	w.must(w.api.Status().Update(t.Context(), b))
+	w.mustPass()
+	if got := summary(w); got != want || len(w.created) != 1 {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestSuspendLeavesTheActiveRunAndShowsNoNextTime(t *testing.T) {
 	w := lived(t)
 	w.mustPass()
