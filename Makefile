@@ -25,7 +25,7 @@ export GOFLAGS := -buildvcs=false
 
 .PHONY: help
 help: ## Show the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ The two commands
 
@@ -40,7 +40,7 @@ test: ## Run every test; install and build what is missing first.
 ##@ Parts
 
 .PHONY: test-long
-test-long: cluster-command ## Run the long tests that an issue asks for.
+test-long: cluster-command ## Run the tests that take too long for every change (none yet).
 	@echo "There are no long tests yet."
 
 .PHONY: generate

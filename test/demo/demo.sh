@@ -41,7 +41,7 @@ if [ -z "${INSIDE:-}" ]; then
 		echo 'The embedded cluster runs Pods, which needs root on Linux. Point KUBECONFIG at a cluster instead.' >&2
 		exit 1
 	fi
-	step 'Start a real Kubernetes: the first time its programs are compiled, which takes minutes'
+	step 'Start a real Kubernetes; only the first time are its programs compiled, for a quarter of an hour or more'
 	finish() {
 		if [ -z "${KEEP:-}" ]; then
 			step 'Stop the cluster'
@@ -57,8 +57,9 @@ if [ -z "${INSIDE:-}" ]; then
 	if [ -n "${KEEP:-}" ]; then
 		cat <<-TEXT
 
-			The cluster is up. To use it, and to stop it:
-			  $CLUSTER exec --name demo -- bash
+			The cluster is up, in a network of its own. To use it, with kubectl and the
+			plugin on the PATH, and to stop it:
+			  $CLUSTER exec --name demo -- bash -c 'PATH=$PWD/bin:\$PATH exec bash'
 			  $CLUSTER down --name demo
 		TEXT
 	fi
@@ -86,8 +87,8 @@ step 'A manifest with four faults is refused in one answer'
 show cat test/demo/faults.yaml
 refused kubectl apply -f test/demo/faults.yaml
 
-step 'The manifest of the old system is accepted as it stands, and read back as v1'
-show cat test/demo/old.yaml
+step 'A manifest of the old system, with the Secret and the claim that it needs, is accepted and read back as v1'
+show cat config/samples/v1alpha1_mysqlbackup.yaml
 show kubectl apply -f config/samples/v1alpha1_mysqlbackup.yaml
 show kubectl get mysqlbackups.v1.backup.example.com backup-maindb -o yaml
 
