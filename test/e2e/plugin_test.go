@@ -35,7 +35,7 @@ var _ = Describe("kubectl backup", func() {
 
 		out, code := plugin(ctx, "run", "good", "--wait", "--timeout", "3m", "-n", ns)
 		Expect(code).To(Equal(0), out)
-		Expect(out).To(ContainSubstring("stored"))
+		Expect(out).To(MatchRegexp(`bj/good succeeded in \d+s: .* in .*/good/.*\.sql\.zst`))
 
 		out, code = plugin(ctx, "history", "bj/good", "-n", ns)
 		Expect(code).To(Equal(0), out)
