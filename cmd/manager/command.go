@@ -4,9 +4,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newCommand() *cobra.Command {
@@ -29,6 +32,31 @@ run time, so that trouble in one never stops the other.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newWebhookCommand(runWebhook), newControllerCommand(runController), newVersionCommand())
 	return root
+}
+
+// settings are the flags of a process.
+type settings interface {
+	addFlags(flags *pflag.FlagSet)
+	check() error
+}
+
+// complete finishes the command of one of the two processes: its flags are
+// read and checked, and its log is set up, before it runs.
+func complete(command *cobra.Command, s settings, logs *logOptions, run func(context.Context, logr.Logger) error) *cobra.Command {
+	command.Args = cobra.NoArgs
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if err := s.check(); err != nil {
+			return err
+		}
+		log, err := logs.setUp(command.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		return run(command.Context(), log)
+	}
+	command.Flags().SortFlags = false
+	s.addFlags(command.Flags())
+	return command
 }
 
 func newVersionCommand() *cobra.Command {

@@ -112,21 +112,8 @@ happened to the status. It never reads a Secret.
 It works against any cluster that the webhook server already guards:
 
   go run ./cmd/manager controller --kubeconfig ~/.kube/config --log-format text`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			log, err := o.logs.setUp(command.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			return run(command.Context(), o, log)
-		},
 	}
-	command.Flags().SortFlags = false
-	o.addFlags(command.Flags())
-	return command
+	return complete(command, &o, &o.logs, func(ctx context.Context, log logr.Logger) error { return run(ctx, o, log) })
 }
 
 // runController works until ctx ends. The process has to end with it, because

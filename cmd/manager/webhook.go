@@ -99,21 +99,8 @@ v1.
 It keeps no state, elects no leader, and starts without the API server. The
 API server is only asked, with --reference-authorization, whether the user of a
 request may read the Secrets that an object names.`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			log, err := o.logs.setUp(command.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			return run(command.Context(), o, log)
-		},
 	}
-	command.Flags().SortFlags = false
-	o.addFlags(command.Flags())
-	return command
+	return complete(command, &o, &o.logs, func(ctx context.Context, log logr.Logger) error { return run(ctx, o, log) })
 }
 
 // runWebhook serves until ctx ends and what is in flight is finished. Probes,
