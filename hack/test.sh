@@ -92,9 +92,10 @@ unit() {
 
 fuzz() {
 	heading "Fuzz targets, $FUZZTIME each"
-	local package target name
+	local package targets target name
 	for package in $(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./api/... ./conversion ./webhooks ./cmd/...); do
-		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+		targets=$(go test -list '^Fuzz' "$package")
+		for target in $(grep '^Fuzz' <<<"$targets" || true); do
 			name=${package#example.com/backupjob-operator/}
 			printf '%s %s: ' "$name" "$target"
 			go_test "fuzz-$target" . -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "$package"
