@@ -5,10 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export IMAGE VERSION CLUSTER
-started=$SECONDS
+SECONDS=${ELAPSED:-0} # goes on where the part outside the cluster stopped
 
 if [ -t 1 ]; then bold=$'\e[1m' plain=$'\e[0m'; else bold='' plain=''; fi
-step() { printf '\n%s=== %s (%d s)%s\n' "$bold" "$1" $((SECONDS - started)) "$plain"; }
+step() { printf '\n%s=== %s (%d s)%s\n' "$bold" "$1" $SECONDS "$plain"; }
 show() { # prints a command as typed and runs it
 	printf '%s$ %s%s\n' "$bold" "$*" "$plain"
 	"$@"
@@ -35,7 +35,7 @@ if [ -z "${INSIDE:-}" ]; then
 	make build
 	if [ -n "${KUBECONFIG:-}" ]; then
 		echo "Using the cluster of KUBECONFIG; it must be able to pull $IMAGE."
-		INSIDE=1 PATH="$PWD/bin:$PATH" exec bash test/demo/demo.sh
+		INSIDE=1 ELAPSED=$SECONDS PATH="$PWD/bin:$PATH" exec bash test/demo/demo.sh
 	fi
 	if [ "$(id -u)" -ne 0 ] || [ "$(uname -s)" != Linux ]; then
 		echo 'The embedded cluster runs Pods, which needs root on Linux. Point KUBECONFIG at a cluster instead.' >&2
@@ -52,7 +52,7 @@ if [ -z "${INSIDE:-}" ]; then
 	trap 'exit 130' INT TERM
 	"$CLUSTER" build
 	"$CLUSTER" up --name demo
-	"$CLUSTER" exec --name demo -- env INSIDE=1 EMBEDDED=demo PATH="$PWD/bin:$PATH" bash -c \
+	"$CLUSTER" exec --name demo -- env INSIDE=1 ELAPSED=$SECONDS EMBEDDED=demo PATH="$PWD/bin:$PATH" bash -c \
 		'PATH="$0:$PATH" exec bash test/demo/demo.sh' "$("$CLUSTER" assets)"
 	if [ -n "${KEEP:-}" ]; then
 		cat <<-TEXT
