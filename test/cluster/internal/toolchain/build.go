@@ -84,6 +84,10 @@ func (t *Toolchain) ldflags(ctx context.Context, m module) (string, error) {
 }
 
 func (t *Toolchain) copyFiles(ctx context.Context, m module, c copies, dir string) error {
+	// On a fresh machine nothing has fetched the module yet, and it then has no folder.
+	if _, err := t.goCommand(ctx, m, "mod", "download", c.module); err != nil {
+		return err
+	}
 	from, err := t.goCommand(ctx, m, "list", "-m", "-f", "{{.Dir}}", c.module)
 	if err != nil {
 		return err
