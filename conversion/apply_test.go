@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -183,39 +182,104 @@ func contains(config, object any) bool {
 	return cmp.Equal(config, object)
 }
 
-// TestAFieldCanMoveHomeUnderServerSideApply lets one manager go from one config to another, while the
-// controller and a user of v1alpha1 are managers too, so that every half-way object is converted.
-func TestAFieldCanMoveHomeUnderServerSideApply(t *testing.T) {
-	const rest = "databaseHost: h\nschedule: 0 2 * * *\n"
-	for name, tc := range map[string]struct{ before, after string }{
-		"from one database to several":          {`database: a`, `databases: [a, b]`},
-		"from one database to others":           {`database: a`, `databases: [b, c]`},
-		"from several databases to one of them": {`databases: [a, b]`, `database: a`},
-		"from several databases to another":     {`databases: [a, b]`, `database: c`},
-		"from one database to all":              {`database: a`, `databases: []`},
-		"from a claim to a folder in it":        {`storageClaim: a`, `storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`},
-		"from a folder to its claim":            {`storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`, `storageClaim: a`},
-		"from a folder to another claim":        {`storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`, `storageClaim: c`},
-		"to a Secret's keys":                    {`secretRef: a`, `{secretRef: a, credentialKeys: {usernameKey: u, passwordKey: p}}`},
-		"to another zone":                       {`{}`, `schedule: CRON_TZ=Europe/Berlin 0 2 * * *`},
-		"to another port":                       {`{}`, `databaseHost: "h:1"`},
+// move is a manager that goes from one config to another.
+type move struct{ version, before, after string }
+
+// TestAManagerCanChangeItsConfig lets one manager go from one config to another, while others write in both
+// versions, so that the server converts every half-way object.
+func TestAManagerCanChangeItsConfig(t *testing.T) {
+	for name, m := range map[string]move{
+		"another database":            {oldVersion, `database: a`, `database: b`},
+		"other databases":             {oldVersion, `databases: [a, b]`, `databases: [b, c]`},
+		"no database any more":        {oldVersion, `database: a`, `{}`},
+		"from one database to others": {oldVersion, `database: a`, `databases: [b, c]`},
+		"from one database to all":    {oldVersion, `database: a`, `databases: []`},
+		"to a folder in the claim":    {oldVersion, `storageClaim: a`, `{storageClaim: a, storage: {persistentVolumeClaim: {subPath: b}}}`},
+		"from a folder to the claim":  {oldVersion, `{storageClaim: a, storage: {persistentVolumeClaim: {subPath: b}}}`, `storageClaim: a`},
+		"to a folder elsewhere":       {oldVersion, `{storageClaim: a, storage: {persistentVolumeClaim: {subPath: b}}}`, `{storageClaim: c, storage: {persistentVolumeClaim: {subPath: d}}}`},
+		"to a Secret's keys":          {oldVersion, `secretRef: a`, `{secretRef: a, credentialKeys: {usernameKey: u, passwordKey: p}}`},
+		"to another zone":             {oldVersion, `{}`, `schedule: CRON_TZ=Europe/Berlin 0 2 * * *`},
+		"away from the zone":          {oldVersion, `schedule: CRON_TZ=Europe/Berlin 0 2 * * *`, `{}`},
+		"to another port":             {oldVersion, `{}`, `databaseHost: "h:1"`},
+		"away from the port":          {oldVersion, `databaseHost: "h:1"`, `{}`},
+
+		"another database, v1":           {newVersion, `source: {host: h, databases: [a]}`, `source: {host: h, databases: [b]}`},
+		"a further database, v1":         {newVersion, `source: {host: h, databases: [a]}`, `source: {host: h, databases: [a, b]}`},
+		"one of two databases, v1":       {newVersion, `source: {host: h, databases: [a, b]}`, `source: {host: h, databases: [b]}`},
+		"no database any more, v1":       {newVersion, `source: {host: h, databases: [a]}`, `{}`},
+		"from one database to all, v1":   {newVersion, `source: {host: h, databases: [a]}`, `source: {host: h, databases: []}`},
+		"to a folder in the claim, v1":   {newVersion, `storage: {persistentVolumeClaim: {claimName: a}}`, `storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`},
+		"from a folder to the claim, v1": {newVersion, `storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`, `storage: {persistentVolumeClaim: {claimName: a}}`},
+		"a folder, v1":                   {newVersion, `storage: {persistentVolumeClaim: {claimName: a}}`, `storage: {persistentVolumeClaim: {subPath: b}}`},
+		"no storage any more, v1":        {newVersion, `storage: {persistentVolumeClaim: {claimName: a, subPath: b}}`, `{}`},
+		"no retention any more, v1":      {newVersion, `retention: {days: 3, minBackups: 2}`, `{}`},
+		"another port and zone, v1":      {newVersion, `{source: {host: h, port: 1}, timeZone: Europe/Berlin}`, `{source: {host: h, port: 2}, timeZone: Asia/Tokyo}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t, "BackupJob")
-			for i, body := range []string{tc.before, tc.after} {
-				config := specOf(t, rest)
-				maps.Copy(config, specOf(t, body))
-				if err := s.apply("user", oldVersion, config); err != nil {
-					t.Fatalf("config %d is refused: %v", i, err)
-				}
-				if got := s.get(oldVersion); !contains(config, got.Object["spec"]) {
-					t.Fatalf("config %d is not in the object:\n%s\n%s", i, encode(t, config), encode(t, got.Object["spec"]))
-				}
-				s.mustUpdate("controller", newVersion, "status", map[string]any{"phase": "Scheduled"})
-				s.mustUpdate("kubectl-label", oldVersion, "metadata", map[string]any{"name": "a", "labels": map[string]any{"a": strconv.Itoa(i)}})
+			got, refused := m.run(t)
+			if want := m.want(t); refused != nil || !cmp.Equal(got, want) {
+				t.Errorf("after the second config, in v1 (-want +got), refused %v:\n%s", refused, cmp.Diff(want, got))
 			}
 		})
 	}
+}
+
+// TestWhatAnApplyCannotDoWhileBothVersionsWrite holds the limits that docs/migration.md tells: two fields of
+// v1 that v1alpha1 writes in one text cannot be given up one by one, and a manager of v1alpha1 that goes
+// from databases to database is refused, so that it loses neither.
+func TestWhatAnApplyCannotDoWhileBothVersionsWrite(t *testing.T) {
+	for name, tc := range map[string]struct {
+		move
+		refused bool
+	}{
+		"give up the port":                      {move: move{newVersion, `source: {host: h, port: 1}`, `source: {host: h}`}},
+		"give up the zone":                      {move: move{newVersion, `timeZone: Europe/Berlin`, `{}`}},
+		"from several databases to one of them": {move: move{oldVersion, `databases: [a, b]`, `database: a`}, refused: true},
+		"from several databases to another":     {move: move{oldVersion, `databases: [a, b]`, `database: c`}, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, refused := tc.run(t)
+			before := move{tc.version, ``, tc.before}.want(t)
+			if (refused != nil) != tc.refused || !cmp.Equal(got, before) {
+				t.Errorf("after the second config, in v1 (-first +got), refused %v:\n%s", refused, cmp.Diff(before, got))
+			}
+		})
+	}
+}
+
+// want is the spec of v1 with nothing but the second config and the defaults.
+func (m move) want(t *testing.T) any {
+	t.Helper()
+	s := newServer(t, "BackupJob")
+	if err := s.apply("user", m.version, m.config(t, m.after)); err != nil {
+		t.Fatal(err)
+	}
+	return s.get(newVersion).Object["spec"]
+}
+
+func (m move) config(t *testing.T, body string) map[string]any {
+	t.Helper()
+	rest := "databaseHost: h\nschedule: 0 2 * * *\n"
+	if m.version == newVersion {
+		rest = "source: {host: h}\nschedule: 0 2 * * *\n"
+	}
+	config := specOf(t, rest)
+	maps.Copy(config, specOf(t, body))
+	return config
+}
+
+// run applies both configs among other managers. It returns the spec that is left in v1, and whether the
+// second config was refused.
+func (m move) run(t *testing.T) (spec any, refused error) {
+	t.Helper()
+	s := newServer(t, "BackupJob")
+	if err := s.apply("user", m.version, m.config(t, m.before)); err != nil {
+		t.Fatalf("the first config is refused: %v", err)
+	}
+	s.mustUpdate("controller", newVersion, "status", map[string]any{"phase": "Scheduled"})
+	s.mustUpdate("kubectl-label", oldVersion, "metadata", map[string]any{"name": "a", "labels": map[string]any{"a": "b"}})
+	refused = s.apply("user", m.version, m.config(t, m.after))
+	return s.get(newVersion).Object["spec"], refused
 }
 
 func (s *server) mustUpdate(manager, version, field string, value map[string]any) {

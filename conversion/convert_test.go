@@ -91,7 +91,8 @@ spec:
   activeDeadlineSeconds: 60
   retentionDays: 1
   minBackups: 2
-  storage: {persistentVolumeClaim: {claimName: c, subPath: s}}
+  storageClaim: c
+  storage: {persistentVolumeClaim: {subPath: s}}
   compression: None
   deletionPolicy: Delete
   successfulJobsHistoryLimit: 0
@@ -398,7 +399,25 @@ func TestObjectsThatReadBackOtherwise(t *testing.T) {
 			kind: "BackupJob", from: oldVersion,
 			old:  `spec: {storageClaim: c, storage: {persistentVolumeClaim: {claimName: d, subPath: s}}}`,
 			new:  `spec: {storage: {persistentVolumeClaim: {claimName: c, subPath: s}}}`,
-			back: `spec: {storage: {persistentVolumeClaim: {claimName: c, subPath: s}}}`,
+			back: `spec: {storageClaim: c, storage: {persistentVolumeClaim: {subPath: s}}}`,
+		},
+		"a claim's name in storage": {
+			kind: "MySQLBackup", from: oldVersion,
+			old:  `spec: {storage: {persistentVolumeClaim: {claimName: c, subPath: s}}}`,
+			new:  `spec: {storage: {persistentVolumeClaim: {claimName: c, subPath: s}}}`,
+			back: `spec: {storageClaim: c, storage: {persistentVolumeClaim: {subPath: s}}}`,
+		},
+		"an empty storage beside storageClaim": {
+			kind: "BackupJob", from: oldVersion,
+			old:  `spec: {storageClaim: c, storage: {persistentVolumeClaim: {}}}`,
+			new:  `spec: {storage: {persistentVolumeClaim: {claimName: c}}}`,
+			back: `spec: {storageClaim: c}`,
+		},
+		"database beside an empty list, which means all": {
+			kind: "BackupJob", from: oldVersion,
+			old:  `spec: {database: c, databases: []}`,
+			new:  `spec: {source: {databases: []}}`,
+			back: `spec: {databases: []}`,
 		},
 		"odd values beside the old fields": {
 			kind: "BackupJob", from: oldVersion,

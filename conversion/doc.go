@@ -16,14 +16,21 @@
 //
 // The API server converts half-way objects while a manager gives up fields, and it fails the request if the
 // answer has a field that the other version lacks, be it empty. So a port without a host becomes ":port",
-// and an empty source or retention goes. A manager of v1alpha1 that goes from one field of a pair to the
-// other passes through an object with both, which no schema admits: both must be in the answer, or the
-// manager loses one. So database goes in front of databases, and storageClaim becomes the claim's name in
-// storage.
+// and an empty source or retention goes.
+//
+// It then compares which fields the converted objects have, and takes away those that are not in both. So
+// giving up fields in one version must never make a field appear in the other: the claim's name stands in
+// storageClaim whether storage says more or not, and lists of databases are atomic, so that no item of one
+// goes alone. Where both texts have the field, the value from before is kept: a manager cannot give up a
+// port or a zone alone while others write v1alpha1, where it is a part of the host's or the schedule's text.
+//
+// A manager of v1alpha1 that goes from database to databases passes through an object with both, which no
+// schema admits: every name must be in the answer. So database goes in front of databases, unless that is
+// the empty list, which means all.
 //
 // # Deliberately not exact
 //
 // Values that no schema admits: a host in v1 that has a port in it comes back split; databases of exactly
-// one name and storage of only a claim's name come back in the old fields; a timeZone beside the schedule
+// one name and a claim's name in storage come back in the old fields; a timeZone beside the schedule
 // comes back in front of it; an unknown field with a name that means something in the other version goes.
 package conversion

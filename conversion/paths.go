@@ -102,7 +102,8 @@ func (t *Translator) OldPath(path string) string {
 			continue
 		}
 		translated = candidate
-		if t.old != nil && t.old.get(strings.Split(p.Old, ".")...) != nil {
+		field, _, _ := strings.Cut(candidate, "[")
+		if t.old != nil && t.old.get(strings.Split(field, ".")...) != nil {
 			break
 		}
 	}

@@ -91,7 +91,7 @@ func splitSchedule(text string) (expression, zone string) {
 	return expression, zone
 }
 
-// storageToNew makes a storage of the claim's name. Beside a storage it becomes that one's claim.
+// storageToNew puts the claim's name into storage.
 func storageToNew(v values) values {
 	claim, storage := v[0], v[1]
 	if claim == nil {
@@ -105,13 +105,15 @@ func storageToNew(v values) values {
 	return values{o.append(nil)}
 }
 
-// storageToOld writes a storage of nothing but a claim's name into storageClaim.
+// storageToOld takes the claim's name out, and the objects around it if that was all they held.
 func storageToOld(v values) values {
-	if o, ok := parseObject(v[0]); ok {
-		claim := o.take("persistentVolumeClaim", "claimName")
-		if claim != nil && len(o.members) == 1 && string(o.get("persistentVolumeClaim")) == "{}" {
-			return values{claim}
-		}
+	o, ok := parseObject(v[0])
+	if !ok {
+		return values{nil, v[0]}
 	}
-	return values{nil, v[0]}
+	claim := o.take("persistentVolumeClaim", "claimName")
+	if claim != nil && len(o.members) == 1 && string(o.get("persistentVolumeClaim")) == "{}" {
+		return values{claim}
+	}
+	return values{claim, o.append(nil)}
 }

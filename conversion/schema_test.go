@@ -150,13 +150,10 @@ func (g *generator) obeyOldRules(s schema, spec map[string]any) {
 		spec["databases"] = append(databases, "another "+databases[0].(string)[:1])
 	}
 	storage, hasStorage := spec["storage"].(map[string]any)
-	if _, hasClaim := spec["storageClaim"]; hasClaim && hasStorage {
+	volume, _ := storage["persistentVolumeClaim"].(map[string]any)
+	delete(volume, "claimName")
+	if _, hasClaim := spec["storageClaim"]; hasClaim && hasStorage && volume["subPath"] == nil {
 		delete(spec, []string{"storage", "storageClaim"}[g.IntN(2)])
-	}
-	if claim, ok := storage["persistentVolumeClaim"].(map[string]any); ok {
-		if _, hasPath := claim["subPath"]; !hasPath && claim["claimName"] != nil {
-			claim["subPath"] = "a/b"
-		}
 	}
 }
 
@@ -227,7 +224,8 @@ func (g *generator) array(path string, s *structuralschema.Structural, validatio
 		if len(s.XListMapKeys) > 0 {
 			key = fmt.Sprint(item.(map[string]any)[s.XListMapKeys[0]])
 		}
-		if s.XListType != nil && *s.XListType != "atomic" && seen[key] {
+		unique := s.XListType != nil && *s.XListType != "atomic" || strings.HasSuffix(path, "databases") // by a CEL rule
+		if unique && seen[key] {
 			continue
 		}
 		seen[key] = true

@@ -101,13 +101,13 @@ func joinHost(host, port string) string {
 }
 
 // databasesToNew makes one list of database and databases. Both at once are the moment in which a manager
-// goes from one to the other, and it needs every name (see the package's text).
+// goes from one to the other, and no name may be lost (see the package's text). A list of none means all.
 func databasesToNew(v values) values {
 	database, databases := v[0], v[1]
-	if database == nil {
+	names, ok := parseArray(databases)
+	if database == nil || ok && len(names) == 0 {
 		return values{databases}
 	}
-	names, _ := parseArray(databases)
 	if !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Equal(name, database) }) {
 		names = slices.Insert(names, 0, database)
 	}

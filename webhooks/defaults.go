@@ -43,11 +43,10 @@ func fillNames(gvk schema.GroupVersionKind, object map[string]any) []Operation {
 	case nil:
 		f.fill(spec, f.claim, "/spec", "storageClaim")
 	case map[string]any:
-		// The name of a claim alone belongs into storageClaim, and beside that
-		// there may be no storage. So it is written only beside a folder.
+		// Beside a storage there may be a claim's name only if that has a folder.
 		claim, ok := storage["persistentVolumeClaim"].(map[string]any)
-		if ok && claim["subPath"] != nil && spec["storageClaim"] == nil {
-			f.fill(claim, f.claim, "/spec/storage/persistentVolumeClaim", "claimName")
+		if ok && claim["subPath"] != nil && claim["claimName"] == nil {
+			f.fill(spec, f.claim, "/spec", "storageClaim")
 		}
 	}
 	return f.steps

@@ -29,7 +29,7 @@ func TestOnlyWhatDependsOnTheObjectIsFilled(t *testing.T) {
 		"keys are set":                                  {jobV1, `{spec: {source: {credentialsSecretRef: {usernameKey: u}}, storage: {persistentVolumeClaim: {subPath: x}}}}`, "", `[{"op":"add","path":"/spec/source/credentialsSecretRef/name","value":"nightly-credentials"},{"op":"add","path":"/spec/storage/persistentVolumeClaim/claimName","value":"nightly-backups"}]`},
 		"empty objects are set":                         {jobV1, `{spec: {source: {credentialsSecretRef: {}}, storage: {}}}`, "", `[{"op":"add","path":"/spec/source/credentialsSecretRef/name","value":"nightly-credentials"},{"op":"add","path":"/spec/storage/persistentVolumeClaim","value":{"claimName":"nightly-backups"}}]`},
 		"another kind of storage":                       {jobV1, `{spec: {source: {credentialsSecretRef: {name: a}}, storage: {s3: {bucket: x}}}}`, "", "null"},
-		"a folder in v1alpha1":                          {jobAlpha, `{spec: {secretRef: a, storage: {persistentVolumeClaim: {subPath: x}}}}`, "", `[{"op":"add","path":"/spec/storage/persistentVolumeClaim/claimName","value":"nightly-backups"}]`},
+		"a folder in v1alpha1":                          {jobAlpha, `{spec: {secretRef: a, storage: {persistentVolumeClaim: {subPath: x}}}}`, "", "[" + claimAlpha + "]"},
 		"no folder in v1alpha1":                         {jobAlpha, `{spec: {secretRef: a, storage: {persistentVolumeClaim: {}}}}`, "", "null"},
 		"a folder beside a claim in v1alpha1":           {jobAlpha, `{spec: {secretRef: a, storageClaim: b, storage: {persistentVolumeClaim: {subPath: x}}}}`, "", "null"},
 		"an empty storage in v1alpha1":                  {jobAlpha, `{spec: {secretRef: a, storage: {}}}`, "", "null"},

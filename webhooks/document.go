@@ -158,23 +158,20 @@ func count(value any) int {
 
 // fieldRefused reports whether v1alpha1 refuses the field itself, so that what
 // the rules say of its value matters only once it has moved: a zone beside the
-// schedule, a claim's name in storage beside a storageClaim, and databases
-// beside a database, which are one list in v1.
+// schedule, a claim's name in storage, and databases beside a database, which
+// are one list in v1.
 func (d *document) fieldRefused(at path) bool {
 	if d.version == d.asHub {
 		return false
 	}
-	beside := ""
 	switch {
-	case at.String() == "spec.timeZone":
+	case at.String() == "spec.timeZone", at.String() == "spec.storage.persistentVolumeClaim.claimName":
 		return true
-	case at.String() == "spec.storage.persistentVolumeClaim.claimName":
-		beside = "storageClaim"
 	case at.through("databases"):
-		beside = "database"
+		_, both := path{{name: "spec"}, {name: "database"}}.find(d.object)
+		return both
 	}
-	_, both := path{{name: "spec"}, {name: beside}}.find(d.object)
-	return both
+	return false
 }
 
 // misfits are the values that the types cannot hold. The schema knows most of

@@ -115,8 +115,8 @@ var policyMessages = []messageCase{
 	{"a folder has a backslash", jobV1, `{spec: {storage: {persistentVolumeClaim: {subPath: 'a\b'}}}}`, []string{"spec.storage.persistentVolumeClaim.subPath: Invalid value"}},
 	{"a folder looks like an option", jobV1, `{spec: {storage: {persistentVolumeClaim: {subPath: "a/-rf"}}}}`, []string{"spec.storage.persistentVolumeClaim.subPath: Invalid value"}},
 	{"a folder has a line break", jobV1, `{spec: {storage: {persistentVolumeClaim: {subPath: "a\nb"}}}}`, []string{"spec.storage.persistentVolumeClaim.subPath: Invalid value"}},
-	{"storage and storageClaim are both set in v1alpha1", jobAlpha, `{spec: {storageClaim: a, storage: {persistentVolumeClaim: {subPath: x}}}}`, []string{"spec.storage: Invalid value"}},
-	{"storage holds only a claim's name in v1alpha1", jobAlpha, `{spec: {storage: {persistentVolumeClaim: {claimName: a}}}}`, []string{"spec.storage: Invalid value"}},
+	{"storage says nothing beside storageClaim in v1alpha1", jobAlpha, `{spec: {storageClaim: a, storage: {persistentVolumeClaim: {}}}}`, []string{"spec.storage: Invalid value"}},
+	{"storage names the claim in v1alpha1", jobAlpha, `{spec: {storage: {persistentVolumeClaim: {claimName: a, subPath: x}}}}`, []string{"spec.storage.persistentVolumeClaim.claimName: Invalid value"}},
 }
 
 var podMessages = []messageCase{

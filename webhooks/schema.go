@@ -131,8 +131,7 @@ func (v *version) check(ctx context.Context, object map[string]any) []finding {
 	}
 	for _, err := range listtype.ValidateListSetsAndMaps(nil, v.structural, object) {
 		if err.Type == field.ErrorTypeDuplicate {
-			found = append(found, finding{at: v.shape.parse(err.Field), kind: field.ErrorTypeDuplicate,
-				message: "must be listed only once"})
+			found = append(found, finding{at: v.shape.parse(err.Field), kind: field.ErrorTypeDuplicate, message: listedOnce})
 		}
 	}
 	return append(found, v.checkRules(ctx, object)...)

@@ -57,7 +57,8 @@ type BackupJobSource struct {
 	// databases are the names of the databases. Absent or empty means all
 	// but the server's own. At most 256.
 	// +optional
-	// +listType=set
+	// +listType=atomic
+	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, y == x))",message="must name each database only once"
 	// +kubebuilder:validation:MaxItems=256
 	Databases []DatabaseName `json:"databases,omitzero"`
 }

@@ -51,7 +51,8 @@ type MySQLBackupSource struct {
 
 	// databases are the names of the databases. At least one, at most 256.
 	// +required
-	// +listType=set
+	// +listType=atomic
+	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, y == x))",message="must name each database only once"
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	Databases []DatabaseName `json:"databases,omitzero"`

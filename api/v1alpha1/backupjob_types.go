@@ -60,7 +60,8 @@ type BackupJobSpec struct {
 	// databases are the names of the databases, where it is not exactly one.
 	// Empty means all but the server's own. At most 256.
 	// +optional
-	// +listType=set
+	// +listType=atomic
+	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, y == x))",message="must name each database only once"
 	// +kubebuilder:validation:MaxItems=256
 	Databases []backupv1.DatabaseName `json:"databases,omitzero"`
 

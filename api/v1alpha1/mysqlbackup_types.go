@@ -61,7 +61,8 @@ type MySQLBackupSpec struct {
 	// databases are the names of the databases, where there are several: 2 to
 	// 256.
 	// +optional
-	// +listType=set
+	// +listType=atomic
+	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, y == x))",message="must name each database only once"
 	// +kubebuilder:validation:MinItems=2
 	// +kubebuilder:validation:MaxItems=256
 	Databases []backupv1.DatabaseName `json:"databases,omitzero"`

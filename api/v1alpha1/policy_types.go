@@ -7,8 +7,8 @@ import backupv1 "example.com/backupjob-operator/api/v1"
 
 // BackupPolicy is the part of the spec that both kinds share, but for the
 // schedule, which each names in its own way.
-// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.storageClaim)",message="may not be set beside storageClaim; put the claim's name into storage.persistentVolumeClaim.claimName",fieldPath=".storage"
-// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.storage.persistentVolumeClaim) || !has(self.storage.persistentVolumeClaim.claimName) || has(self.storage.persistentVolumeClaim.subPath)",message="must hold more than the name of a claim; write the name into storageClaim",fieldPath=".storage"
+// +kubebuilder:validation:XValidation:rule="!has(self.storageClaim) || !has(self.storage) || has(self.storage.persistentVolumeClaim) && has(self.storage.persistentVolumeClaim.subPath)",message="must hold a folder in persistentVolumeClaim.subPath beside storageClaim; without one, leave storage out",fieldPath=".storage"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.storage.persistentVolumeClaim) || !has(self.storage.persistentVolumeClaim.claimName)",message="may not name the claim; write the name into storageClaim",fieldPath=".storage.persistentVolumeClaim.claimName"
 type BackupPolicy struct {
 	// secretRef is the name of the Secret that holds the user name and the
 	// password, in the object's namespace. Unset means
@@ -66,8 +66,9 @@ type BackupPolicy struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`
 	StorageClaim *string `json:"storageClaim,omitempty"`
 
-	// storage says where backups are kept, where that takes more than the
-	// name of a claim.
+	// storage says what the name of a claim does not: the folder in the
+	// claim's volume, in persistentVolumeClaim.subPath. The name itself
+	// belongs into storageClaim.
 	// +optional
 	Storage *backupv1.Storage `json:"storage,omitempty"`
 

@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
@@ -99,6 +100,7 @@ var databaseBounds = []struct {
 	{"a name with a line break", []any{"a\nb"}},
 	{"a name that is too long", []any{strings.Repeat("a", 65)}},
 	{"an empty name", []any{""}},
+	{"a name twice", []any{"a", "b", "a"}},
 }
 
 func (b bound) place(version, kind string) []string {
@@ -150,10 +152,14 @@ var _ = Describe("Bounds and rules of the schema", func() {
 						for _, labels := range []map[string]string{nil, {labelNoWebhooks: ""}} {
 							u := object(version, kind, newNamespace(ctx, labels), "bad", nil)
 							prefix := "spec.database"
-							if version == "v1" {
+							switch {
+							case version == "v1":
 								set(u, b.list, "spec", "source", "databases")
 								prefix = "spec.source.databases"
-							} else {
+							case len(b.list) > 1:
+								unstructured.RemoveNestedField(u.Object, "spec", "database")
+								set(u, b.list, "spec", "databases")
+							default:
 								set(u, b.list[0], "spec", "database")
 							}
 							Expect(causes(admin.Create(ctx, u))).To(HaveKey(HavePrefix(prefix)))
@@ -180,8 +186,8 @@ var _ = Describe("Bounds and rules of the schema", func() {
 				only string
 			}{
 				"a zone of its own":              {spec: map[string]any{"timeZone": "Europe/Berlin"}, path: "spec.timeZone"},
-				"storage beside storageClaim":    {spec: map[string]any{"storageClaim": "a", "storage": map[string]any{"persistentVolumeClaim": map[string]any{"claimName": "a", "subPath": "b"}}}, path: "spec.storage"},
-				"storage that is only a claim":   {spec: map[string]any{"storage": map[string]any{"persistentVolumeClaim": map[string]any{"claimName": "a"}}}, path: "spec.storage"},
+				"a claim's name in storage":      {spec: map[string]any{"storage": map[string]any{"persistentVolumeClaim": map[string]any{"claimName": "a", "subPath": "b"}}}, path: "spec.storage.persistentVolumeClaim.claimName"},
+				"storage without a folder":       {spec: map[string]any{"storageClaim": "a", "storage": map[string]any{"persistentVolumeClaim": map[string]any{}}}, path: "spec.storage"},
 				"databases beside database":      {spec: map[string]any{"database": "a", "databases": []any{"a", "b"}}, path: "spec.databases"},
 				"databases with one name":        {spec: map[string]any{"database": nil, "databases": []any{"a"}}, path: "spec.databases"},
 				"neither database nor databases": {spec: map[string]any{"database": nil}, path: "spec.database", only: backupv1.KindMySQLBackup},
