@@ -105,34 +105,44 @@ func served(ctx context.Context, g Gomega, want string) {
 	}
 }
 
+// renew asks cert-manager to issue a certificate anew, as cmctl renew does.
+func renew(ctx context.Context, name string) {
+	GinkgoHelper()
+	var certificate cmv1.Certificate
+	issuing := cmv1.CertificateCondition{
+		Type: cmv1.CertificateConditionIssuing, Status: "True", Reason: "ManuallyTriggered",
+		Message: "renewal asked for by a test", LastTransitionTime: &metav1.Time{Time: time.Now()},
+	}
+	Eventually(ctx, func() error {
+		if err := cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, &certificate); err != nil {
+			return err
+		}
+		certificate.Status.Conditions = append(certificate.Status.Conditions, issuing)
+		return cluster.Status().Update(ctx, &certificate)
+	}).WithTimeout(soon).Should(Succeed(), "cert-manager writes the status too")
+}
+
+// reloaded waits until both Pods serve another certificate than that of the
+// serial, the one that is in the Secret now.
+func reloaded(ctx context.Context, before string) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) {
+		now := issued(ctx, g)
+		g.Expect(now).NotTo(Equal(before))
+		served(ctx, g, now)
+	}).WithTimeout(2*time.Minute).Should(Succeed(), "both Pods must serve the new certificate")
+}
+
 var _ = Describe("Certificates", Serial, func() {
 	It("are renewed under load without one failed write", func(ctx context.Context) {
 		ns := newNamespace(ctx)
-		var certificate cmv1.Certificate
-		key := client.ObjectKey{Namespace: operatorNamespace, Name: servingCertificate}
-		Expect(cluster.Get(ctx, key, &certificate)).To(Succeed())
 		before := issued(ctx, Default)
 		served(ctx, Default, before)
 
 		load := startApplier(ctx, ns, 50*time.Millisecond)
 		load.goOn(ctx, 20)
-		By("asking cert-manager for a renewal, as cmctl does")
-		issuing := cmv1.CertificateCondition{
-			Type: cmv1.CertificateConditionIssuing, Status: "True", Reason: "ManuallyTriggered",
-			Message: "renewal asked for by a test", LastTransitionTime: &metav1.Time{Time: time.Now()},
-		}
-		Eventually(ctx, func() error {
-			if err := cluster.Get(ctx, key, &certificate); err != nil {
-				return err
-			}
-			certificate.Status.Conditions = append(certificate.Status.Conditions, issuing)
-			return cluster.Status().Update(ctx, &certificate)
-		}).WithTimeout(soon).Should(Succeed(), "cert-manager writes the status too")
-		Eventually(ctx, func(g Gomega) {
-			now := issued(ctx, g)
-			g.Expect(now).NotTo(Equal(before))
-			served(ctx, g, now)
-		}).WithTimeout(2*time.Minute).Should(Succeed(), "both Pods must serve the renewed certificate")
+		renew(ctx, servingCertificate)
+		reloaded(ctx, before)
 		load.goOn(ctx, 20)
 		load.end()
 	})

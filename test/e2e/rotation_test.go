@@ -1,0 +1,217 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const caCertificate = "backupjob-ca"
+
+// bundles are the CA bundles that the API server trusts for our webhooks.
+func bundles(ctx context.Context, g Gomega) [][]byte {
+	var all [][]byte
+	for _, name := range []string{"backupjobs.backup.example.com", "mysqlbackups.backup.example.com"} {
+		var crd apiextensionsv1.CustomResourceDefinition
+		g.Expect(cluster.Get(ctx, client.ObjectKey{Name: name}, &crd)).To(Succeed())
+		all = append(all, crd.Spec.Conversion.Webhook.ClientConfig.CABundle)
+	}
+	ours := client.MatchingLabels{"app.kubernetes.io/part-of": "backupjob-operator"}
+	var mutating admissionv1.MutatingWebhookConfigurationList
+	g.Expect(cluster.List(ctx, &mutating, ours)).To(Succeed())
+	for _, configuration := range mutating.Items {
+		for _, webhook := range configuration.Webhooks {
+			all = append(all, webhook.ClientConfig.CABundle)
+		}
+	}
+	var validating admissionv1.ValidatingWebhookConfigurationList
+	g.Expect(cluster.List(ctx, &validating, ours)).To(Succeed())
+	for _, configuration := range validating.Items {
+		for _, webhook := range configuration.Webhooks {
+			all = append(all, webhook.ClientConfig.CABundle)
+		}
+	}
+	g.Expect(len(all)).To(BeNumerically(">=", 4))
+	return all
+}
+
+func secretData(ctx context.Context, g Gomega, name string) map[string][]byte {
+	var secret corev1.Secret
+	g.Expect(cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, &secret)).To(Succeed())
+	return secret.Data
+}
+
+// trusted waits until every bundle holds the CA certificate that is issued now,
+// which is another than before.
+func trusted(ctx context.Context, before []byte) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) {
+		now := bytes.TrimSpace(secretData(ctx, g, caCertificate)[corev1.TLSCertKey])
+		g.Expect(now).NotTo(Equal(bytes.TrimSpace(before)))
+		for _, bundle := range bundles(ctx, g) {
+			g.Expect(string(bundle)).To(ContainSubstring(string(now)))
+		}
+	}).WithTimeout(soon).Should(Succeed(), "cainjector must add the new CA to every bundle")
+}
+
+var _ = Describe("The CA", Serial, func() {
+	It("is exchanged under load without one failed write", func(ctx context.Context) {
+		load := startApplier(ctx, newNamespace(ctx), 50*time.Millisecond)
+		load.goOn(ctx, 20)
+		leaf, ca := issued(ctx, Default), secretData(ctx, Default, caCertificate)[corev1.TLSCertKey]
+
+		By("issuing a new CA: it is trusted beside the old one before it signs anything")
+		renew(ctx, caCertificate)
+		trusted(ctx, ca)
+		for _, bundle := range bundles(ctx, Default) {
+			Expect(string(bundle)).To(ContainSubstring(string(bytes.TrimSpace(ca))), "the old CA still signs what is served")
+		}
+		counted := strings.Fields(documented(ctx, exchangeOfTheCA, 0))
+		Expect(counted).To(HaveLen(len(bundles(ctx, Default))))
+		Expect(counted).NotTo(ContainElement("1"))
+		load.goOn(ctx, 20)
+
+		By("renewing the serving certificate, which the new CA signs")
+		renew(ctx, servingCertificate)
+		reloaded(ctx, leaf)
+		load.goOn(ctx, 20)
+
+		By("taking the old CA out")
+		documented(ctx, exchangeOfTheCA, 1)
+		load.goOn(ctx, 40)
+		load.end()
+		Expect(strings.Fields(documented(ctx, exchangeOfTheCA, 0))).To(HaveEach("1"))
+		signedBy(Default, secretData(ctx, Default, servingCertificate)[corev1.TLSCertKey], secretData(ctx, Default, caCertificate)[corev1.TLSCertKey])
+	})
+
+	It("and the serving certificate may be lost: what is served goes on, and both come back", func(ctx context.Context) {
+		load := startApplier(ctx, newNamespace(ctx), 50*time.Millisecond)
+		load.goOn(ctx, 10)
+		leaf, ca := issued(ctx, Default), secretData(ctx, Default, caCertificate)[corev1.TLSCertKey]
+		By("deleting the CA's Secret, then the serving one")
+		kubectl(ctx, "delete", "secret", "-n", operatorNamespace, caCertificate)
+		trusted(ctx, ca)
+		load.goOn(ctx, 20)
+		kubectl(ctx, "delete", "secret", "-n", operatorNamespace, servingCertificate)
+		reloaded(ctx, leaf)
+		load.goOn(ctx, 10)
+		load.end()
+	})
+})
+
+var _ = Describe("An expired serving certificate", Serial, func() {
+	It("takes the Pods out of service, is named to whoever writes, and heals once it is issued again", func(ctx context.Context) {
+		ns := newNamespace(ctx)
+		before := issued(ctx, Default)
+		By("taking the Issuer away, so that the pair runs out")
+		signBy(ctx, "no-such-issuer")
+		DeferCleanup(func(ctx context.Context) { signBy(ctx, caCertificate) })
+		certificate, key := expiredPair(secretData(ctx, Default, caCertificate))
+		putPair(ctx, certificate, key)
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(kubectl(ctx, "get", "pods", "-n", operatorNamespace, "-l", "app.kubernetes.io/component=webhook",
+				"-o", "jsonpath={.items[*].status.containerStatuses[0].ready}")).To(Equal("false false"))
+			g.Expect(kubectl(ctx, "events", "-n", operatorNamespace)).To(ContainSubstring("expired"))
+		}).WithTimeout(2*time.Minute).Should(Succeed(), "the readiness probe must fail and say why")
+		Expect(cluster.Create(ctx, backupJob(ns, "during", nil))).To(MatchError(And(
+			ContainSubstring("failed calling webhook"), ContainSubstring("backup.example.com"))))
+		kubectl(ctx, "create", "configmap", "-n", ns, "others-go-on")
+
+		By("giving it back")
+		signBy(ctx, caCertificate)
+		reloaded(ctx, before)
+		Eventually(ctx, func() error {
+			return cluster.Create(ctx, backupJob(ns, "after", nil))
+		}).WithTimeout(soon).Should(Succeed(), "the Pods become ready again")
+	})
+})
+
+// signBy names the Issuer of the serving certificate.
+func signBy(ctx context.Context, issuer string) {
+	GinkgoHelper()
+	kubectl(ctx, "patch", "certificate", "-n", operatorNamespace, servingCertificate, "--type=merge",
+		"-p", `{"spec":{"issuerRef":{"name":"`+issuer+`"}}}`)
+}
+
+// putPair writes a pair into the Secret of the serving certificate.
+func putPair(ctx context.Context, certificate, key []byte) {
+	GinkgoHelper()
+	var secret corev1.Secret
+	name := client.ObjectKey{Namespace: operatorNamespace, Name: servingCertificate}
+	Expect(cluster.Get(ctx, name, &secret)).To(Succeed())
+	secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey] = certificate, key
+	Expect(cluster.Update(ctx, &secret)).To(Succeed())
+}
+
+// expiredPair is a serving certificate of our CA that ran out an hour ago.
+func expiredPair(ca map[string][]byte) (certificate, key []byte) {
+	GinkgoHelper()
+	signer, err := tls.X509KeyPair(ca[corev1.TLSCertKey], ca[corev1.TLSPrivateKeyKey])
+	Expect(err).NotTo(HaveOccurred())
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	Expect(err).NotTo(HaveOccurred())
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()),
+		DNSNames:     []string{"backupjob-webhook." + operatorNamespace + ".svc"},
+		NotBefore:    time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, signer.Leaf, &private.PublicKey, signer.PrivateKey)
+	Expect(err).NotTo(HaveOccurred())
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	Expect(err).NotTo(HaveOccurred())
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
+}
+
+const exchangeOfTheCA = "### Exchanging the CA by hand"
+
+// documented runs the commands of a block below a heading of docs/operating.md
+// as they stand there, and returns what they print.
+func documented(ctx context.Context, heading string, block int) string {
+	GinkgoHelper()
+	page, err := os.ReadFile("../../docs/operating.md")
+	Expect(err).NotTo(HaveOccurred())
+	_, section, found := strings.Cut(string(page), heading+"\n")
+	Expect(found).To(BeTrue(), "the page has the heading %q", heading)
+	blocks := strings.Split(section, "```\n")
+	Expect(len(blocks)).To(BeNumerically(">", 2*block+1))
+	out, err := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", blocks[2*block+1]).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+	return string(out)
+}
+
+// signedBy checks that the CA signed the leaf.
+func signedBy(g Gomega, leaf, ca []byte) {
+	g.Expect(parseCertificate(g, leaf).CheckSignatureFrom(parseCertificate(g, ca))).To(Succeed())
+}
+
+func parseCertificate(g Gomega, data []byte) *x509.Certificate {
+	block, _ := pem.Decode(data)
+	g.Expect(block).NotTo(BeNil())
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	g.Expect(err).NotTo(HaveOccurred())
+	return certificate
+}
