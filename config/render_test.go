@@ -48,10 +48,17 @@ func render(t *testing.T, folder string) manifests {
 const namespaceLine = "namespace: backupjob-system"
 
 // renderChanged renders config/default with other lines instead of
-// namespaceLine, in a copy of config/.
+// namespaceLine.
 func renderChanged(t *testing.T, replacement string) manifests {
 	t.Helper()
-	root := t.TempDir()
+	return render(t, filepath.Join(changedCopy(t, replacement), "default"))
+}
+
+// changedCopy returns a copy of config/ whose default has other lines instead
+// of namespaceLine.
+func changedCopy(t *testing.T, replacement string) (root string) {
+	t.Helper()
+	root = t.TempDir()
 	if err := os.CopyFS(root, os.DirFS(".")); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +74,7 @@ func renderChanged(t *testing.T, replacement string) manifests {
 	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return render(t, filepath.Join(root, "default"))
+	return root
 }
 
 func kustomize(t *testing.T, folder string) []byte {

@@ -113,6 +113,10 @@ func servedResources(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return servedBy(definitions)
+}
+
+func servedBy(definitions []*apiextensionsv1.CustomResourceDefinition) []string {
 	var served []string
 	for _, definition := range definitions {
 		for _, version := range definition.Spec.Versions {
@@ -187,7 +191,9 @@ func TestNoManifestHasACABundle(t *testing.T) {
 			})
 		}
 	}
-	check("rendered config/default", kustomize(t, "default"))
+	for _, folder := range []string{"default", v1Only} {
+		check("rendered config/"+folder, kustomize(t, folder))
+	}
 	err := fs.WalkDir(os.DirFS("."), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
 			return err
