@@ -25,13 +25,22 @@ operator's conversion webhook converts. The order of the fields, comments and
 quotes stay as far as the other version has the fields. Nothing is judged; 'kubectl
 backup lint' does that.
 
- Documents of other kinds pass through unchanged, which a note on stderr tells.
-Manifests of example.com/v1, from the operators that came before this one, are
-refused, with the line to change first. Nothing is written unless everything can
-be.`
+ Manifests of example.com/v1, from the operators that came before this one, are
+converted too. Of an object read from a cluster only what its author wrote is taken
+over: the new one is another object. Documents of other kinds pass through
+unchanged. Notes on stderr tell of both.
+
+ Refused is what would lose something: a field that is there twice, or that only
+the other version has. Nothing is written unless everything can be.
+
+ The exit code is 0 if everything is converted, 1 if something cannot be and 2 if an
+input cannot be read.`
 
 const example = `  # Rewrite a file for today's version
   kubectl backup convert -f nightly.yaml --to v1 > nightly-v1.yaml
+
+  # Take over the objects of the operators before this one
+  kubectl get mysqlbackups.example.com -A -o yaml | kubectl backup convert -f - --to v1 > shop.yaml
 
   # Show a live object as its old version would have it
   kubectl get bj nightly -o yaml | kubectl backup convert -f - --to v1alpha1`

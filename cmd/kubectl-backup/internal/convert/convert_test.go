@@ -158,6 +158,93 @@ func TestAliasesAreWrittenOut(t *testing.T) {
 	}
 }
 
+// TestWhatWouldBeLostIsRefused by file, line and object, all of it at once, and
+// nothing is written.
+func TestWhatWouldBeLostIsRefused(t *testing.T) {
+	const old, hub = "apiVersion: backup.example.com/v1alpha1\n", "apiVersion: backup.example.com/v1\n"
+	const head = "kind: BackupJob\nmetadata: {namespace: shop, name: a}\nspec:\n"
+	for name, tc := range map[string]struct {
+		in, to string
+		says   []string
+	}{
+		"fields of v1 under the old name": {
+			old + head + "  source:\n    host: db\n  retention: {days: 7}\n", "v1",
+			[]string{
+				"-:6: BackupJob shop/a: spec.source.host is no field of backup.example.com/v1alpha1 and would be lost: write spec.databaseHost",
+				"-:7: BackupJob shop/a: spec.retention.days is no field", "write spec.retentionDays",
+			},
+		},
+		"fields of v1alpha1 under the new name": {
+			hub + head + "  databaseHost: db:1\n", "v1alpha1",
+			[]string{"-:5: BackupJob shop/a: spec.databaseHost is no field of backup.example.com/v1 and", "write spec.source.host, or correct the apiVersion"},
+		},
+		"a field that is there twice": {
+			old + head + "  retentionDays: 7\n  retentionDays: 8\n", "v1",
+			[]string{"-:6: BackupJob shop/a: spec.retentionDays is there twice"},
+		},
+		"in a version that would stay": {
+			old + head + "  retentionDays: 7\n  retentionDays: 8\n", "v1alpha1",
+			[]string{"-:6: BackupJob shop/a: spec.retentionDays is there twice"},
+		},
+		"in a list": {
+			"kind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(old+head+"  source: {host: db}"), "\n", "\n  ") + "\n", "v1",
+			[]string{"-:7: BackupJob shop/a: spec.source.host is no field"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, _, err := convert(t, tc.in, tc.to, output.YAML)
+			if err == nil || text != "" {
+				t.Fatalf("want an error and nothing else, got %v and\n%s", err, text)
+			}
+			for _, says := range tc.says {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("got %v\nwant in it %s", err, says)
+				}
+			}
+		})
+	}
+}
+
+func TestUnknownFieldsThatStayAreNotRefused(t *testing.T) {
+	text, _, err := convert(t, "apiVersion: backup.example.com/v1alpha1\nkind: BackupJob\nspec: {x: {z: 1}, databaseHost: db}\n", "v1", output.YAML)
+	if err != nil || !strings.Contains(text, "x: {z: 1}") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestAnObjectOfTheOperatorsBeforeIsTakenOver in both formats and to both
+// versions, and without what a server would refuse in a new object.
+func TestAnObjectOfTheOperatorsBeforeIsTakenOver(t *testing.T) {
+	const in = `{"apiVersion":"example.com/v1","kind":"BackupJob","metadata":{"name":"a","labels":{"b":"c"},"uid":"u","resourceVersion":"1",` +
+		`"finalizers":["example.com/f"],"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}},` +
+		`"spec":{"databaseHost":"db:1","schedule":"0 2 * * *","retentionDays":7},"status":{"phase":"Done"}}`
+	for to, want := range map[string]string{
+		"v1alpha1": `{"apiVersion":"backup.example.com/v1alpha1","kind":"BackupJob","metadata":{"name":"a","labels":{"b":"c"}},
+			"spec":{"databaseHost":"db:1","schedule":"0 2 * * *","retentionDays":7}}`,
+		"v1": `{"apiVersion":"backup.example.com/v1","kind":"BackupJob","metadata":{"name":"a","labels":{"b":"c"}},
+			"spec":{"source":{"host":"db","port":1},"schedule":"0 2 * * *","retention":{"days":7}}}`,
+	} {
+		for _, format := range []string{output.YAML, output.JSON} {
+			text, notes, err := convert(t, in, to, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := sigsyaml.YAMLToJSON([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, got)); diff != "" {
+				t.Errorf("to %s as %s:\n%s", to, format, diff)
+			}
+			for _, says := range []string{"BackupJob a was of example.com/v1", "metadata.finalizers", "metadata.uid", "last-applied-configuration", "status"} {
+				if !strings.Contains(notes, says) {
+					t.Errorf("the notes do not tell of %s: %s", says, notes)
+				}
+			}
+		}
+	}
+}
+
 func FuzzConvert(f *testing.F) {
 	const head = "apiVersion: backup.example.com/v1alpha1\nkind: BackupJob\n"
 	f.Add(head + "spec: {databaseHost: 'db:1', schedule: CRON_TZ=UTC 0 2 * * *}\n")
@@ -175,6 +262,9 @@ func FuzzConvert(f *testing.F) {
 			return
 		}
 		text, _, err := convert(t, in, "v1", output.YAML)
+		if err != nil && (strings.Contains(err.Error(), "would be lost") || strings.Contains(err.Error(), "is there twice")) {
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

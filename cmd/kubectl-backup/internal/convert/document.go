@@ -26,9 +26,15 @@ type converted struct {
 	changed bool
 	// foreign counts the objects of other kinds that it is, or holds.
 	foreign int
+	// notes are what there is to say of it.
+	notes []string
 	// origin leads from a path of the answer to the path where its value came
 	// from. It is nil where the two are the same.
 	origin func(path string) string
+}
+
+func (c *converted) note(line int, text string) {
+	c.notes = append(c.notes, fmt.Sprintf("%s:%d: %s", c.from.File, line, text))
 }
 
 func convertDocument(d *manifest.Document, to string) (*converted, error) {
@@ -44,11 +50,9 @@ func convertDocument(d *manifest.Document, to string) (*converted, error) {
 	ours := groupOf(d) == backupv1.GroupName
 	switch {
 	case known && isServed(d.APIVersion):
-		err := c.convert(to)
-		return c, err
+		return c, c.convert(d.JSON, d.APIVersion, to)
 	case known && d.APIVersion == manifest.OldAPIVersion:
-		return nil, fmt.Errorf("%s:%d: apiVersion '%s' is that of the operators before this one: change this line to 'apiVersion: %s' first",
-			d.File, d.LineOf("apiVersion"), d.APIVersion, backupv1alpha1.GroupVersion)
+		return c, c.convertOlder(to)
 	case known && (ours || d.APIVersion == ""):
 		return nil, fmt.Errorf("%s:%d: apiVersion is %q, but must be '%s' or '%s'",
 			d.File, d.LineOf("apiVersion"), d.APIVersion, backupv1.GroupVersion, backupv1alpha1.GroupVersion)
@@ -70,21 +74,48 @@ func groupOf(d *manifest.Document) string {
 
 func isServed(apiVersion string) bool { return apiVersion != "" && versions[apiVersion] == apiVersion }
 
-func (c *converted) convert(to string) error {
+// convertOlder converts an object of the operators before this one.
+func (c *converted) convertOlder(to string) error {
 	d := c.from
-	if d.APIVersion == to {
-		return nil
-	}
-	raw, err := conversion.Convert(d.JSON, to)
+	raw, left, err := adopt(d.JSON)
 	if err != nil {
 		return fmt.Errorf("%s:%d: %w", d.File, d.Line(), err)
 	}
 	c.json, c.changed = raw, true
+	c.origin = func(path string) string { return path } // v1alpha1 has the old names
+	c.note(d.LineOf("apiVersion"), fmt.Sprintf("%s was of %s, from the operators before this one", title(d), d.APIVersion))
+	if len(left) > 0 {
+		c.note(d.Line(), "left out, because it belongs to the old object alone: "+strings.Join(left, ", "))
+	}
+	return c.convert(raw, backupv1alpha1.GroupVersion.String(), to)
+}
+
+func (c *converted) convert(raw []byte, from, to string) error {
+	d := c.from
+	if err := checkNothingIsTwice(d); err != nil {
+		return err
+	}
+	if from == to {
+		return nil
+	}
+	converted, err := conversion.Convert(raw, to)
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", d.File, d.Line(), err)
+	}
+	if err := c.checkNothingIsLost(raw, converted, from); err != nil {
+		return err
+	}
+	c.json, c.changed = converted, true
 	c.origin = func(path string) string { return conversion.NewPath(d.Kind, path) }
 	if to == backupv1.GroupVersion.String() {
-		c.origin = conversion.NewTranslator(d.Kind, d.JSON).OldPath
+		c.origin = conversion.NewTranslator(d.Kind, raw).OldPath
 	}
 	return nil
+}
+
+// title names an object to a person.
+func title(d *manifest.Document) string {
+	return strings.TrimSpace(d.Kind + " " + strings.TrimPrefix(d.Namespace+"/"+d.Name, "/"))
 }
 
 // convertList converts the members of a list where they stand.
@@ -99,6 +130,7 @@ func convertList(d *manifest.Document, members []*manifest.Document, to string) 
 		}
 		items[i], origins[i] = one.json, one.origin
 		c.changed, c.foreign = c.changed || one.changed, c.foreign+one.foreign
+		c.notes = append(c.notes, one.notes...)
 	}
 	if !c.changed {
 		return c, nil

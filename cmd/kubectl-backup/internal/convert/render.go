@@ -18,6 +18,7 @@ const indent = 2
 // render writes the documents in one text, with what there is to say of it.
 func (o *Options) render(all []*converted) (text []byte, notes []string, err error) {
 	for _, c := range all {
+		notes = append(notes, c.notes...)
 		if c.foreign > 0 {
 			notes = append(notes, fmt.Sprintf("%s:%d: passed through unchanged: %s", c.from.File, c.from.Line(), c.passedOver()))
 		}

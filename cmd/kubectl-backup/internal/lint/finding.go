@@ -125,7 +125,7 @@ func (f *finding) checkHeader(raw []byte) []byte {
 	case backupv1.GroupVersion.String(), backupv1alpha1.GroupVersion.String():
 		return raw
 	case manifest.OldAPIVersion:
-		f.fault("apiVersion", f.APIVersion, fmt.Sprintf("must be '%s' for a manifest of the operators before this one; change this line",
+		f.fault("apiVersion", f.APIVersion, fmt.Sprintf("must be '%s' for a manifest of the operators before this one; change this line, or let 'kubectl backup convert' do it",
 			backupv1alpha1.GroupVersion))
 		return setAPIVersion(raw, backupv1alpha1.GroupVersion.String())
 	}
