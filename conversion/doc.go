@@ -12,6 +12,27 @@
 // partner, or where it stands if that cannot hold it: a port that is no number, a backupStatus that
 // contradicts the phase beside it.
 //
+// # The contract, and what proves it
+//
+// Beside the tests of this package those of test/integration ask a real API server; they are called
+// "Contract 1" and so on.
+//
+//  1. It never fails and never judges: whatever a schema lets in, or once did, converts.
+//     TestAnythingIsStableAfterOneConversion, FuzzConvertOld, FuzzConvertNew, FuzzReview.
+//  2. It loses nothing, in either direction, the server's defaults included.
+//     TestEveryAdmittedObjectComesBackTheSame, TestTheStoredObjectsComeBackTheSame,
+//     TestTheServersDefaultsChangeNothingBetweenTheVersions, TestEveryPathOfV1HasAHomeInV1alpha1,
+//     TestGivingUpFieldsMakesNoFieldAppear.
+//  3. What is older than today's schema is carried verbatim, as far as the types reach.
+//     TestAnOddFieldComesBackTheSame, TestObjectsThatAreEachOthersConversion.
+//  4. Metadata, count and order are not its business; nothing is invented, and the input is not changed.
+//     TestMetadataIsAlwaysThereAndOtherwiseUntouched, TestAReviewIsAnsweredInOrderWithoutAWordInTheLog,
+//     TestAnEmptyListIsAnswered, TestTheSameVersionGivesTheSameBytes.
+//  5. Splitting and joining are exact inverses, or the value stays whole.
+//     TestHostsThatSplit, TestObjectsThatAreEachOthersConversion.
+//  6. A panic is a Failure that names the object, and a metric.
+//     TestAPanicIsAFailureThatNamesTheObject, TestWhatCannotBeConvertedFailsTheReviewByName.
+//
 // # Server-side apply
 //
 // The API server converts half-way objects while a manager gives up fields, and it fails the request if the
