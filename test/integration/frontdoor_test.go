@@ -25,6 +25,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
@@ -153,6 +154,12 @@ func mapsMerged(a, b map[string]string) map[string]string {
 func (d *frontDoor) url(path string) string { return "https://" + d.address + path }
 
 func (d *frontDoor) redirect(cc *admissionregistrationv1.WebhookClientConfig) {
+	cc.URL, cc.CABundle = new(d.url(*cc.Service.Path)), d.bundle
+	cc.Service = nil
+}
+
+func (d *frontDoor) convertHere(crd *apiextensionsv1.CustomResourceDefinition) {
+	cc := crd.Spec.Conversion.Webhook.ClientConfig
 	cc.URL, cc.CABundle = new(d.url(*cc.Service.Path)), d.bundle
 	cc.Service = nil
 }

@@ -32,8 +32,13 @@ const labelNoWebhooks = "integration.test/no-webhooks"
 // rendered are the objects of config/default, as kubectl renders them.
 func rendered() []*unstructured.Unstructured {
 	GinkgoHelper()
+	return renderedFrom("../../config/default")
+}
+
+func renderedFrom(folder string) []*unstructured.Unstructured {
+	GinkgoHelper()
 	kubectl := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
-	out, err := exec.Command(kubectl, "kustomize", "../../config/default").Output()
+	out, err := exec.Command(kubectl, "kustomize", folder).Output()
 	Expect(err).NotTo(HaveOccurred())
 	var objects []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(out), 4096)
@@ -70,9 +75,7 @@ func installManifests(c client.Client, door *frontDoor) {
 	ctx := context.Background()
 	objects := rendered()
 	for _, crd := range typed[apiextensionsv1.CustomResourceDefinition](objects, "CustomResourceDefinition") {
-		cc := crd.Spec.Conversion.Webhook.ClientConfig
-		cc.URL, cc.CABundle = new(door.url(*cc.Service.Path)), door.bundle
-		cc.Service = nil
+		door.convertHere(crd)
 		Expect(c.Create(ctx, crd)).To(Succeed())
 		Eventually(ctx, func(g Gomega) {
 			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())

@@ -34,11 +34,25 @@ func kubeconfigFile() string {
 // kubectl runs the real kubectl and returns what it printed.
 func kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
 	GinkgoHelper()
-	cmd := exec.CommandContext(ctx, filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfigFile())
+	cmd := kubectlCommand(ctx, args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// printed is what the next command of a pipe gets, without warnings.
+func printed(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	out, err := kubectlCommand(ctx, args...).Output()
+	Expect(err).NotTo(HaveOccurred())
+	return string(out)
+}
+
+func kubectlCommand(ctx context.Context, args ...string) *exec.Cmd {
+	GinkgoHelper()
+	cmd := exec.CommandContext(ctx, filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfigFile())
+	return cmd
 }
 
 var _ = Describe("What a user of kubectl sees", func() {

@@ -37,7 +37,9 @@ var (
 	door  *frontDoor
 	// auditLog is the API server's audit log.
 	auditLog string
-	logs     = &logBuffer{}
+	// etcdURL is where the API server keeps its objects.
+	etcdURL string
+	logs    = &logBuffer{}
 )
 
 func TestIntegration(t *testing.T) {
@@ -69,6 +71,7 @@ var _ = BeforeSuite(func() {
 	config, err = env.Start()
 	Expect(err).NotTo(HaveOccurred())
 	config.QPS, config.Burst = -1, -1
+	etcdURL = env.ControlPlane.Etcd.URL.String()
 	DeferCleanup(env.Stop)
 
 	admin, err = client.New(config, client.Options{Scheme: scheme})
