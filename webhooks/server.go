@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -51,7 +52,8 @@ type ServerOptions struct {
 	// IdleTimeout the pause after it. 0 means 5, 15, 30 and 120 seconds.
 	HeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 	// ShutdownDelay is how long requests are still taken after the end was
-	// asked for, while the Service sends its callers elsewhere.
+	// asked for, while the Service sends its callers elsewhere and these give
+	// up their connections.
 	ShutdownDelay time.Duration
 	// Drain is how long requests in flight may take after that. 0 means 20
 	// seconds.
@@ -62,6 +64,8 @@ type ServerOptions struct {
 type Server struct {
 	options ServerOptions
 	http    *http.Server
+	// ending says that the end was asked for.
+	ending atomic.Bool
 }
 
 // NewServer prepares a server; Run starts it.
@@ -81,12 +85,24 @@ func NewServer(o ServerOptions) (*Server, error) {
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(o.HTTP2)
-	return &Server{options: o, http: &http.Server{
-		Handler: o.Handler, TLSConfig: config, Protocols: protocols, MaxHeaderBytes: maxHeader,
+	s := &Server{options: o}
+	s.http = &http.Server{
+		Handler: http.HandlerFunc(s.serve), TLSConfig: config, Protocols: protocols, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: o.HeaderTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
 		// Handshakes fail for many reasons that are not ours.
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(o.Log.WithName("http").V(1)), slog.LevelInfo),
-	}}, nil
+	}
+	return s, nil
+}
+
+// serve has each client give up its connection once the end was asked for:
+// closed from this side, it may meet a request that is on its way, and an API
+// server sends none of these twice.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if s.ending.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	s.options.Handler.ServeHTTP(w, r)
 }
 
 // Run serves until ctx ends, then takes requests for the ShutdownDelay, and
@@ -112,6 +128,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func (s *Server) stop(ctx context.Context, failed <-chan error) error {
+	s.ending.Store(true)
 	delay, cancelDelay := context.WithTimeout(ctx, s.options.ShutdownDelay)
 	defer cancelDelay()
 	select {

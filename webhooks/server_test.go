@@ -256,6 +256,28 @@ func TestTheServerStillTakesRequestsWhileTheServiceForgetsIt(t *testing.T) {
 	}
 }
 
+// TestClientsGiveUpTheirConnectionsBeforeTheyAreClosed: an API server that
+// writes a request to a connection which is being closed fails that request.
+func TestClientsGiveUpTheirConnectionsBeforeTheyAreClosed(t *testing.T) {
+	d := open(t, Options{}, ServerOptions{ShutdownDelay: time.Second})
+	givenUp := func() bool {
+		response, err := d.client.Get(d.url + PathConvert) //nolint:noctx // the client has a time-out
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.Close
+	}
+	if givenUp() {
+		t.Error("a connection is given up before the end was asked for")
+	}
+	d.stop()
+	waitFor(t, givenUp)
+	if err := <-d.stopped; err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestWhatDoesNotEndIsCutOffInTheEnd(t *testing.T) {
 	entered := make(chan struct{})
 	d := open(t, Options{}, ServerOptions{Drain: 20 * time.Millisecond, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
