@@ -73,9 +73,15 @@ var _ = BeforeSuite(func(ctx context.Context) {
 // kubectl runs a command that has to succeed and returns what it printed.
 func kubectl(ctx context.Context, args ...string) string {
 	GinkgoHelper()
-	out, err := exec.CommandContext(ctx, "kubectl", args...).CombinedOutput()
+	out, err := run(ctx, "kubectl", args...)
 	Expect(err).NotTo(HaveOccurred(), "kubectl %s\n%s", strings.Join(args, " "), out)
-	return string(out)
+	return out
+}
+
+// run runs a command and returns what it printed.
+func run(ctx context.Context, name string, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	return string(out), err
 }
 
 // sql runs statements as root on one of the database servers.
