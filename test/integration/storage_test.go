@@ -26,10 +26,7 @@ import (
 // knew no bounds yet, until back is called or the spec ends.
 func anEarlierRelease(ctx context.Context, loosen bool) (back func(context.Context)) {
 	GinkgoHelper()
-	today := map[string]*apiextensionsv1.CustomResourceDefinitionSpec{}
-	for _, crd := range crds(ctx) {
-		today[crd.Name] = crd.Spec.DeepCopy()
-	}
+	restore := keepCRDs(ctx)
 	changeCRDs(ctx, func(crd *apiextensionsv1.CustomResourceDefinition) {
 		for i := range crd.Spec.Versions {
 			v := &crd.Spec.Versions[i]
@@ -47,12 +44,24 @@ func anEarlierRelease(ctx context.Context, loosen bool) (back func(context.Conte
 			return
 		}
 		done = true
-		changeCRDs(ctx, func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec = *today[crd.Name] })
+		restore(ctx)
 		awaitStorage(ctx, "v1")
-		awaitStrictness(ctx)
 	}
 	DeferCleanup(back)
 	return back
+}
+
+// keepCRDs notes what both CRDs are, and returns what makes them so again.
+func keepCRDs(ctx context.Context) (restore func(context.Context)) {
+	GinkgoHelper()
+	today := map[string]*apiextensionsv1.CustomResourceDefinitionSpec{}
+	for _, crd := range crds(ctx) {
+		today[crd.Name] = crd.Spec.DeepCopy()
+	}
+	return func(ctx context.Context) {
+		changeCRDs(ctx, func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec = *today[crd.Name] })
+		awaitStrictness(ctx)
+	}
 }
 
 // forgetStoredVersions says that only v1 is stored, as it is true once the
