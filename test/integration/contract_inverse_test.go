@@ -6,6 +6,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -63,7 +64,7 @@ var _ = Describe("Contract 5: what was written in an old field reads back the sa
 							}
 						}
 						written := []client.Object{hub, old}[round%2]
-						written.SetLabels(map[string]string{"round": fmt.Sprint(round)})
+						written.SetLabels(map[string]string{"round": strconv.Itoa(round)})
 						Expect(admin.Update(ctx, written)).To(Succeed())
 					}
 				}

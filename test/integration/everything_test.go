@@ -155,13 +155,13 @@ func textLike(path string, s *props) string {
 
 // at is what stands at a path, which all its steps lead to.
 func at(u *unstructured.Unstructured, path []step) (value any, found bool) {
-	value, found = u.Object, true
+	value = u.Object
 	for _, s := range path {
 		switch typed := value.(type) {
 		case map[string]any:
 			value, found = typed[s.name]
 		case []any:
-			value, found = typed[0], len(typed) > 0
+			value, found = typed[0], true
 		default:
 			return nil, false
 		}

@@ -50,9 +50,11 @@ func convertDocument(d *manifest.Document, to string) (*converted, error) {
 	ours := groupOf(d) == backupv1.GroupName
 	switch {
 	case known && isServed(d.APIVersion):
-		return c, c.convert(d.JSON, d.APIVersion, to)
+		err := c.convert(d.JSON, d.APIVersion, to)
+		return c, err
 	case known && d.APIVersion == manifest.OldAPIVersion:
-		return c, c.convertOlder(to)
+		err := c.convertOlder(to)
+		return c, err
 	case known && (ours || d.APIVersion == ""):
 		return nil, fmt.Errorf("%s:%d: apiVersion is %q, but must be '%s' or '%s'",
 			d.File, d.LineOf("apiVersion"), d.APIVersion, backupv1.GroupVersion, backupv1alpha1.GroupVersion)

@@ -6,7 +6,7 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
+	"strings"
 
 	backupv1alpha1 "example.com/backupjob-operator/api/v1alpha1"
 )
@@ -67,13 +67,14 @@ func remove(fields map[string]any, path []string) bool {
 
 // pathText writes a key with dots in brackets.
 func pathText(path []string) string {
-	text := path[0]
+	var text strings.Builder
+	text.WriteString(path[0])
 	for _, name := range path[1:] {
-		if slices.Contains([]byte(name), '.') {
-			text += "[" + name + "]"
+		if strings.Contains(name, ".") {
+			text.WriteString("[" + name + "]")
 		} else {
-			text += "." + name
+			text.WriteString("." + name)
 		}
 	}
-	return text
+	return text.String()
 }
