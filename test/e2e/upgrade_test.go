@@ -87,7 +87,7 @@ func rewriteAll(ctx context.Context) {
 }
 
 var _ = Describe("Upgrade and roll-back", Serial, func() {
-	BeforeEach(func(ctx context.Context) {
+	BeforeEach(func() {
 		DeferCleanup(func(ctx context.Context) {
 			deploy(ctx, current, "--force-conflicts")
 			rewriteAll(ctx)
@@ -123,7 +123,7 @@ var _ = Describe("Upgrade and roll-back", Serial, func() {
 	})
 
 	It("of nothing but the converter: restarted over and over, no request fails", func(ctx context.Context) {
-		load := startApplier(ctx, newNamespace(ctx), 50*time.Millisecond)
+		load := startApplier(ctx, newNamespace(ctx), 75*time.Millisecond)
 		for range 3 {
 			kubectl(ctx, "-n", operatorNamespace, "rollout", "restart", "deployment/backupjob-webhook")
 			kubectl(ctx, "-n", operatorNamespace, "rollout", "status", "deployment/backupjob-webhook", "--timeout=180s")
