@@ -75,6 +75,14 @@ func checkReferences(t *testing.T, m manifests, namespace, prefix string) {
 			t.Errorf("the API server calls %v, want %s/%s", called, namespace, service.Name)
 		}
 	}
+	for _, binding := range all[*admissionregistrationv1.ValidatingAdmissionPolicyBinding](m) {
+		named[*admissionregistrationv1.ValidatingAdmissionPolicy](t, m, binding.Spec.PolicyName)
+	}
+	account := named[*corev1.ServiceAccount](t, m, prefix+"backupjob-controller")
+	wantWriter := `"system:serviceaccount:" + "` + account.Namespace + `" + ":" + "` + account.Name + `"`
+	if got := named[*admissionregistrationv1.ValidatingAdmissionPolicy](t, m, prefix+"backupjob-status").Spec.Variables[0].Expression; got != wantWriter {
+		t.Errorf("the status may be written by %s, want %s", got, wantWriter)
+	}
 	for _, deployment := range all[*appsv1.Deployment](m) {
 		named[*corev1.ServiceAccount](t, m, deployment.Spec.Template.Spec.ServiceAccountName)
 		named[*schedulingv1.PriorityClass](t, m, deployment.Spec.Template.Spec.PriorityClassName)
@@ -179,13 +187,14 @@ func namedFiles(t *testing.T, kustomization []byte) []string {
 	var content struct {
 		Resources      []string
 		Configurations []string
+		Transformers   []string
 		Patches        []struct{ Path string }
 		Replacements   []struct{ Path string }
 	}
 	if err := yaml.Unmarshal(kustomization, &content); err != nil {
 		t.Fatal(err)
 	}
-	files := slices.Concat(content.Resources, content.Configurations)
+	files := slices.Concat(content.Resources, content.Configurations, content.Transformers)
 	for _, list := range [][]struct{ Path string }{content.Patches, content.Replacements} {
 		for _, item := range list {
 			files = append(files, item.Path)

@@ -139,15 +139,19 @@ func expand(t *testing.T, name string, rule admissionregistrationv1.RuleWithOper
 	if rule.Scope == nil || *rule.Scope != admissionregistrationv1.NamespacedScope {
 		t.Errorf("%s: scope must be Namespaced", name)
 	}
-	var matched []string
+	return matched(rule.Rule)
+}
+
+func matched(rule admissionregistrationv1.Rule) []string {
+	var found []string
 	for _, group := range rule.APIGroups {
 		for _, version := range rule.APIVersions {
 			for _, resource := range rule.Resources {
-				matched = append(matched, group+"/"+version+"/"+resource)
+				found = append(found, group+"/"+version+"/"+resource)
 			}
 		}
 	}
-	return matched
+	return found
 }
 
 func TestEveryWebhookReachesTheService(t *testing.T) {

@@ -31,8 +31,9 @@ import (
 	"example.com/backupjob-operator/controller"
 )
 
-// controllerUser is bound to the role as it is shipped.
-const controllerUser = "integration:controller"
+// controllerUser is the account of the controller, which is bound to the role
+// as it is shipped. Nobody else may write a status.
+const controllerUser = "system:serviceaccount:backupjob-system:backupjob-controller"
 
 // tick is a time at which the schedule of these specs is due.
 var tick = time.Date(2026, 11, 30, 13, 0, 0, 0, time.UTC)

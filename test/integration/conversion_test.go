@@ -145,14 +145,14 @@ var _ = Describe("Conversion, through the API server", func() {
 						map[string]any{"type": "Pruned", "status": "False", "reason": "PruneFailed", "message": "m", "lastTransitionTime": "2026-11-29T03:31:00Z"},
 					},
 				}
-				Expect(admin.Status().Update(ctx, set(u, status, "status"))).To(Succeed())
+				Expect(asController().Status().Update(ctx, set(u, status, "status"))).To(Succeed())
 				before := read(ctx, "v1", kind, ns, "status").Object["status"]
 				old := read(ctx, "v1alpha1", kind, ns, "status")
 				if kind == backupv1.KindMySQLBackup {
 					Expect(old.Object["status"]).To(HaveKeyWithValue("backupStatus", "Failed"))
 					Expect(old.Object["status"]).To(HaveKeyWithValue("lastBackupTime", "2026-11-29T03:30:00Z"))
 				}
-				Expect(admin.Status().Update(ctx, old)).To(Succeed())
+				Expect(asController().Status().Update(ctx, old)).To(Succeed())
 				Expect(read(ctx, "v1", kind, ns, "status").Object["status"]).To(Equal(before))
 			})
 

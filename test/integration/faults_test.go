@@ -133,7 +133,7 @@ var _ = Describe("Faults of the front door", Serial, func() {
 			list.SetGroupVersionKind(as("v1", kind).GroupVersionKind())
 			Expect(admin.List(ctx, list, client.InNamespace(ns))).To(Succeed())
 			Expect(list.Items).To(HaveLen(3))
-			Expect(admin.Status().Update(ctx, set(before.DeepCopy(), "Scheduled", "status", "phase"))).To(Succeed())
+			Expect(asController().Status().Update(ctx, set(before.DeepCopy(), "Scheduled", "status", "phase"))).To(Succeed())
 			Expect(admin.Delete(ctx, read(ctx, "v1", kind, ns, "b"))).To(Succeed())
 			Expect(admin.Delete(ctx, read(ctx, "v1", kind, ns, "held"))).To(Succeed())
 

@@ -97,6 +97,13 @@ func installManifests(c client.Client, door *frontDoor) {
 		Expect(c.Create(ctx, v)).To(Succeed())
 	}
 	awaitWebhooks(ctx, c)
+	for _, policy := range typed[admissionregistrationv1.ValidatingAdmissionPolicy](objects, "ValidatingAdmissionPolicy") {
+		Expect(c.Create(ctx, policy)).To(Succeed())
+	}
+	for _, binding := range typed[admissionregistrationv1.ValidatingAdmissionPolicyBinding](objects, "ValidatingAdmissionPolicyBinding") {
+		Expect(c.Create(ctx, binding)).To(Succeed())
+	}
+	awaitSecondLock(ctx, c)
 }
 
 func webhookNamespaces() *metav1.LabelSelector {
@@ -135,5 +142,17 @@ func awaitWebhooks(ctx context.Context, c client.Client) {
 			return c.Create(ctx, object("v1", kind, "default", "probe", map[string]any{"schedule": "never"}), client.DryRunAll)
 		}).WithTimeout(soon).Should(MatchError(ContainSubstring("five fields")),
 			"the mutating webhook of "+kind+" must refuse in our words")
+	}
+}
+
+// awaitSecondLock waits until the API server holds its policies against what
+// the webhooks do not see.
+func awaitSecondLock(ctx context.Context, c client.Client) {
+	GinkgoHelper()
+	ns := newNamespace(ctx, map[string]string{labelNoWebhooks: ""})
+	for _, kind := range kinds {
+		Eventually(ctx, func() error {
+			return c.Create(ctx, askingTooLong(object("v1", kind, ns, "probe", nil)), client.DryRunAll)
+		}).WithTimeout(soon).Should(MatchError(ContainSubstring("backupjob-invariants")), "a policy takes a moment to be held")
 	}
 }
