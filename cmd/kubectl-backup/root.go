@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/utils/clock"
 
+	"example.com/backupjob-operator/cmd/kubectl-backup/internal/audit"
 	"example.com/backupjob-operator/cmd/kubectl-backup/internal/cluster"
 	"example.com/backupjob-operator/cmd/kubectl-backup/internal/convert"
 	"example.com/backupjob-operator/cmd/kubectl-backup/internal/exit"
@@ -106,6 +107,7 @@ func addCommands(root *cobra.Command, c clock.WithTicker) error {
 		{inCluster, func() (*cobra.Command, error) { return list.Command(c) }},
 		{inCluster, func() (*cobra.Command, error) { return runcommand.Command(c) }},
 		{inCluster, func() (*cobra.Command, error) { return history.Command(c) }},
+		{inCluster, func() (*cobra.Command, error) { return audit.Command(c, version) }},
 		{offline, func() (*cobra.Command, error) { return lint.Command(c) }},
 		{offline, func() (*cobra.Command, error) { return schedule.Command(c) }},
 		{offline, convert.Command},

@@ -79,6 +79,8 @@ func (a *Access) loader() clientcmd.ClientConfig {
 type Connection struct {
 	Client    client.Client
 	Namespace string
+	// Config is what the client was made of, for whoever needs another one.
+	Config *rest.Config
 }
 
 // New makes a connection of a configuration.
@@ -95,7 +97,7 @@ func New(config *rest.Config, namespace string) (*Connection, error) {
 	if err != nil {
 		return nil, exit.Misuse(fmt.Errorf("make a client of the kubeconfig: %w", err))
 	}
-	return &Connection{Client: c, Namespace: namespace}, nil
+	return &Connection{Client: c, Namespace: namespace, Config: config}, nil
 }
 
 // mapper knows the few kinds that the commands use, so that none of them has to
