@@ -208,10 +208,10 @@ var _ = Describe("The second lock", func() {
 		for _, version := range versions {
 			It("holds what no schema can say of "+version+" "+kind+", and no older one back", Serial, func(ctx context.Context) {
 				ns := newNamespace(ctx, map[string]string{labelNoWebhooks: ""})
-				long := func() *unstructured.Unstructured { return askingTooLong(object(version, kind, ns, "long", nil)) }
-				refusedByPolicy(admin.Create(ctx, long()), "backupjob-invariants", "at most 256 characters")
-				back := unbound(ctx, "backupjob-invariants", func() error { return admin.Create(ctx, long(), client.DryRunAll) })
-				Expect(admin.Create(ctx, long())).To(Succeed())
+				long := func(name string) *unstructured.Unstructured { return askingTooLong(object(version, kind, ns, name, nil)) }
+				refusedByPolicy(admin.Create(ctx, long("long")), "backupjob-invariants", "at most 256 characters")
+				back := unbound(ctx, "backupjob-invariants", func() error { return admin.Create(ctx, long("probe"), client.DryRunAll) })
+				Expect(admin.Create(ctx, long("long"))).To(Succeed())
 				back()
 				editStored(ctx, version, kind, ns, "long")
 				u := read(ctx, version, kind, ns, "long")

@@ -78,7 +78,9 @@ func (s *Snapshot) lookBehind(ctx context.Context, dialer Dialer, t target) {
 			return
 		}
 	}
-	at := slices.IndexFunc(s.Services, func(service corev1.Service) bool { return service.Name == t.service && service.Namespace == t.namespace })
+	at := slices.IndexFunc(s.Services, func(service corev1.Service) bool {
+		return service.Name == t.service && service.Namespace == t.namespace
+	})
 	if at < 0 {
 		s.Served = append(s.Served, Served{Where: "Service " + t.service, DNSName: t.dnsName(), Err: "there is no such Service"})
 		return
