@@ -76,7 +76,7 @@ func (c check) make(s *Snapshot, area string, accepted []string) Row {
 	with := *s
 	with.accepted = accepted
 	c.run(&with, &row)
-	row.close(c.do, slices.Contains(accepted, c.id))
+	row.close(strings.ReplaceAll(c.do, "<namespace>", s.Namespace), slices.Contains(accepted, c.id))
 	return row
 }
 

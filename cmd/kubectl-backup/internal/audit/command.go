@@ -103,7 +103,12 @@ func (o *Options) Run(ctx context.Context, c *cluster.Connection) error {
 	snapshot := Gather(ctx, reader, o.Namespace, o.Clock.Now())
 	snapshot.Server = c.Config.Host
 	snapshot.Look(ctx, forwarder{c.Config})
-	report := o.report(snapshot)
+	return o.tell(snapshot)
+}
+
+// tell judges a snapshot and writes the report; a failure is its error.
+func (o *Options) tell(s *Snapshot) error {
+	report := o.report(s)
 	if err := o.write(report); err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func checkReferences(s *Snapshot, r *Row) {
 	if c == nil {
 		return
 	}
-	mode, set := flag(c, "reference-authorization")
+	mode, set := flagOf(c, "reference-authorization")
 	switch {
 	case !set || mode == "enforce":
 		r.see("enforce")
@@ -170,8 +170,8 @@ func checkClients(s *Snapshot, r *Row) {
 	if c == nil {
 		return
 	}
-	allowed, _ := flag(c, "admission-client-name")
-	if ca, set := flag(c, "admission-client-ca"); set && ca != "" {
+	allowed, _ := flagOf(c, "admission-client-name")
+	if ca, set := flagOf(c, "admission-client-ca"); set && ca != "" {
 		r.see("the admission routes demand a client certificate of %s; /convert cannot, because the API server has none for it", names([]string{allowed}))
 		return
 	}

@@ -6,7 +6,9 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Status is the outcome of one check.
@@ -48,11 +50,19 @@ func (r *Row) fail(format string, args ...any) { r.failed = append(r.failed, spr
 func (r *Row) warn(format string, args ...any) { r.warned = append(r.warned, sprint(format, args)) }
 func (r *Row) see(format string, args ...any)  { r.saw = append(r.saw, sprint(format, args)) }
 
+// sprint keeps what a stranger wrote, such as the name of an object, from
+// moving a cursor.
 func sprint(format string, args []any) string {
-	if len(args) == 0 {
-		return format
+	text := format
+	if len(args) > 0 {
+		text = fmt.Sprintf(format, args...)
 	}
-	return fmt.Sprintf(format, args...)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // close sums up what was found.

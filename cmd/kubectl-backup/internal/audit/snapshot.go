@@ -116,8 +116,8 @@ func manager(d *appsv1.Deployment) *corev1.Container {
 	return nil
 }
 
-// flag is the value of a flag of a container, and whether it is set.
-func flag(c *corev1.Container, name string) (value string, set bool) {
+// flagOf is the value of a flag of a container, and whether it is set.
+func flagOf(c *corev1.Container, name string) (value string, set bool) {
 	args := slices.Concat(c.Command, c.Args)
 	for i, arg := range args {
 		text, ok := strings.CutPrefix(strings.TrimPrefix(arg, "-"), "-"+name)

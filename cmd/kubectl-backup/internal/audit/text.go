@@ -22,9 +22,9 @@ func writeText(w io.Writer, r *Report) error {
 			area = row.Area
 			fmt.Fprintf(&text, "\n%s\n", area)
 		}
-		fmt.Fprintf(&text, "  %-4s  %s (%s%s)\n", row.Status, row.Title, row.ID, threatText(row.Threats))
+		fmt.Fprintf(&text, "  %-4s  %s: %s%s\n", row.Status, row.ID, row.Title, threatText(row.Threats))
 		for _, seen := range row.Seen {
-			fmt.Fprintf(&text, "          %s\n", clean(seen))
+			fmt.Fprintf(&text, "          %s\n", seen)
 		}
 		if row.Do != "" {
 			fmt.Fprintf(&text, "          > %s\n", row.Do)
@@ -47,17 +47,7 @@ func threatText(threats []int) string {
 		texts[i] = strconv.Itoa(threat)
 	}
 	if len(texts) == 1 {
-		return "; threat " + texts[0]
+		return " (threat " + texts[0] + ")"
 	}
-	return "; threats " + strings.Join(texts, ", ")
-}
-
-// clean keeps what a stranger wrote from moving the cursor.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == '\x7f' {
-			return ' '
-		}
-		return r
-	}, text)
+	return " (threats " + strings.Join(texts, ", ") + ")"
 }

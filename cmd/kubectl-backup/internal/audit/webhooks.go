@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -148,10 +149,10 @@ func checkFailurePolicy(s *Snapshot, r *Row) {
 func checkExemptions(s *Snapshot, r *Row) {
 	each(s, r, func(h hook) {
 		if selects(h.namespaces) {
-			r.fail("%s leaves out the namespaces that its namespaceSelector does not choose: %s", h.name, h.namespaces.String())
+			r.fail("%s leaves out the namespaces that its namespaceSelector does not choose: %s", h.name, metav1.FormatLabelSelector(h.namespaces))
 		}
 		if selects(h.objects) {
-			r.fail("%s leaves out the objects that its objectSelector does not choose, and their writer sets the labels: %s", h.name, h.objects.String())
+			r.fail("%s leaves out the objects that its objectSelector does not choose, and their writer sets the labels: %s", h.name, metav1.FormatLabelSelector(h.objects))
 		}
 		for _, c := range h.conditions {
 			r.fail("%s lets by what does not meet its match condition %s: %s", h.name, c.Name, c.Expression)
