@@ -43,6 +43,7 @@ func TestGolden(t *testing.T) {
 		"help-list":       {args: []string{"list", "--help"}},
 		"help-run":        {args: []string{"help", "run"}},
 		"help-history":    {args: []string{"history", "-h"}},
+		"help-audit":      {args: []string{"audit", "--help"}},
 		"help-lint":       {args: []string{"lint", "--help"}},
 		"help-schedule":   {args: []string{"schedule", "--help"}},
 		"help-convert":    {args: []string{"convert", "--help"}},

@@ -100,7 +100,10 @@ func (o *Options) Run(ctx context.Context, c *cluster.Connection) error {
 	if err != nil {
 		return err
 	}
-	snapshot := Gather(ctx, reader, o.Namespace, o.Clock.Now())
+	snapshot, err := Gather(ctx, reader, o.Namespace, o.Clock.Now())
+	if err != nil {
+		return err
+	}
 	snapshot.Server = c.Config.Host
 	snapshot.Look(ctx, forwarder{c.Config})
 	return o.tell(snapshot)

@@ -4,6 +4,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -30,6 +31,7 @@ import (
 type gatherer struct {
 	client client.Client
 	s      *Snapshot
+	err    error // the first that says nothing about the cluster
 }
 
 // Gather reads what the checks need. Whatever cannot be read is noted; the
@@ -47,7 +49,7 @@ func Gather(ctx context.Context, c client.Client, namespace string, now time.Tim
 	g.place()
 	g.namespaced(ctx)
 	g.convert(ctx)
-	return g.s
+	return g.s, g.err
 }
 
 // place finds out where the operator is and what is in front of its names.
@@ -138,6 +140,7 @@ func (g *gatherer) unread(verb, resource, namespace string, err error) {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		g.s.Unread[resource] = unread{why: fmt.Sprintf("the cluster has no %s%s", resource, where)}
 	default:
-		g.s.Unread[resource] = unread{why: fmt.Sprintf("%s %s%s: %v", verb, resource, where, err)}
+		// A server that cannot be asked is not one that was looked at.
+		g.err = cmp.Or(g.err, fmt.Errorf("%s %s%s: %w", verb, resource, where, err))
 	}
 }
