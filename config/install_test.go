@@ -80,8 +80,12 @@ func checkReferences(t *testing.T, m manifests, namespace, prefix string) {
 	}
 	account := named[*corev1.ServiceAccount](t, m, prefix+"backupjob-controller")
 	wantWriter := `"system:serviceaccount:" + "` + account.Namespace + `" + ":" + "` + account.Name + `"`
-	if got := named[*admissionregistrationv1.ValidatingAdmissionPolicy](t, m, prefix+"backupjob-status").Spec.Variables[0].Expression; got != wantWriter {
-		t.Errorf("the status may be written by %s, want %s", got, wantWriter)
+	status := named[*admissionregistrationv1.ValidatingAdmissionPolicy](t, m, prefix+"backupjob-status").Spec
+	jobs := named[*admissionregistrationv1.ValidatingAdmissionPolicy](t, m, prefix+"backupjob-jobs").Spec
+	for _, got := range []string{status.Variables[0].Expression, jobs.MatchConditions[0].Expression} {
+		if !strings.HasSuffix(got, wantWriter) {
+			t.Errorf("the controller's account is %s, want %s", got, wantWriter)
+		}
 	}
 	for _, deployment := range all[*appsv1.Deployment](m) {
 		named[*corev1.ServiceAccount](t, m, deployment.Spec.Template.Spec.ServiceAccountName)

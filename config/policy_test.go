@@ -17,8 +17,8 @@ import (
 func TestTheSecondLockFailsClosedAndHasNoExemptions(t *testing.T) {
 	m := render(t, "default")
 	policies := all[*admissionregistrationv1.ValidatingAdmissionPolicy](m)
-	if len(policies) != 2 {
-		t.Errorf("%d policies, want that of the invariants and that of the status", len(policies))
+	if len(policies) != 3 {
+		t.Errorf("%d policies, want those of the invariants, of the status and of the controller's Jobs", len(policies))
 	}
 	for _, policy := range policies {
 		t.Run(policy.Name, func(t *testing.T) {
@@ -61,6 +61,7 @@ func TestTheSecondLockCoversEveryServedVersion(t *testing.T) {
 		resources  []string
 	}{
 		"backupjob-invariants": {[]admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}, servedResources(t)},
+		"backupjob-jobs": {[]admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}, []string{"batch/v1/jobs"}},
 		"backupjob-status":     {[]admissionregistrationv1.OperationType{admissionregistrationv1.Update}, statuses},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,5 +11,5 @@ import "embed"
 // Manifests are the files as they are shipped, for the namespace
 // backupjob-system and without a name prefix.
 //
-//go:embed invariants.yaml status.yaml
+//go:embed invariants.yaml jobs.yaml status.yaml
 var Manifests embed.FS

@@ -12,8 +12,11 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
@@ -208,7 +211,9 @@ var _ = Describe("The second lock", func() {
 		for _, version := range versions {
 			It("holds what no schema can say of "+version+" "+kind+", and no older one back", Serial, func(ctx context.Context) {
 				ns := newNamespace(ctx, map[string]string{labelNoWebhooks: ""})
-				long := func(name string) *unstructured.Unstructured { return askingTooLong(object(version, kind, ns, name, nil)) }
+				long := func(name string) *unstructured.Unstructured {
+					return askingTooLong(object(version, kind, ns, name, nil))
+				}
 				refusedByPolicy(admin.Create(ctx, long("long")), "backupjob-invariants", "at most 256 characters")
 				back := unbound(ctx, "backupjob-invariants", func() error { return admin.Create(ctx, long("probe"), client.DryRunAll) })
 				Expect(admin.Create(ctx, long("long"))).To(Succeed())
@@ -292,3 +297,62 @@ func samples() []*unstructured.Unstructured {
 	Expect(found).To(HaveLen(len(kinds) * len(versions)))
 	return found
 }
+
+// safeJob is what the controller's account may create.
+func safeJob(namespace string) *batchv1.Job {
+	no, yes, id := false, true, int64(65532)
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "job", Labels: map[string]string{backupv1.LabelUID: "x"}},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: &no,
+			SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &id, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+			Containers: []corev1.Container{{Name: "c", Image: "c", SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			}}},
+			Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+		}}},
+	}
+}
+
+var _ = Describe("The second lock on the controller's Jobs", func() {
+	for name, spoil := range map[string]func(*batchv1.Job, *corev1.PodSpec){
+		"is for none of our objects": func(j *batchv1.Job, _ *corev1.PodSpec) { j.Labels = nil },
+		"shares its node's network":  func(_ *batchv1.Job, p *corev1.PodSpec) { p.HostNetwork = true },
+		"sees its node's processes":  func(_ *batchv1.Job, p *corev1.PodSpec) { p.HostPID = true },
+		"mounts a folder of its node": func(_ *batchv1.Job, p *corev1.PodSpec) {
+			p.Volumes[0].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}
+		},
+		"projects a token": func(_ *batchv1.Job, p *corev1.PodSpec) {
+			p.Volumes[0].VolumeSource = corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "t"}}}}}
+		},
+		"has the token of an account":  func(_ *batchv1.Job, p *corev1.PodSpec) { p.AutomountServiceAccountToken = nil },
+		"may be root":                  func(_ *batchv1.Job, p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil },
+		"has a container that is root": func(_ *batchv1.Job, p *corev1.PodSpec) { p.Containers[0].SecurityContext.RunAsNonRoot = new(false) },
+		"has no seccomp profile":       func(_ *batchv1.Job, p *corev1.PodSpec) { p.SecurityContext.SeccompProfile = nil },
+		"has a privileged container": func(_ *batchv1.Job, p *corev1.PodSpec) {
+			p.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+		},
+		"has a container that gains rights": func(_ *batchv1.Job, p *corev1.PodSpec) {
+			p.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil
+		},
+		"has a container with a capability": func(_ *batchv1.Job, p *corev1.PodSpec) {
+			p.Containers[0].SecurityContext.Capabilities.Add = []corev1.Capability{"NET_RAW"}
+		},
+		"has a container that may write": func(_ *batchv1.Job, p *corev1.PodSpec) { p.Containers[0].SecurityContext.ReadOnlyRootFilesystem = nil },
+		"has a first container without bound": func(_ *batchv1.Job, p *corev1.PodSpec) {
+			p.InitContainers = []corev1.Container{{Name: "i", Image: "i"}}
+		},
+	} {
+		It("refuses a Job that "+name, func(ctx context.Context) {
+			ns := newNamespace(ctx, nil)
+			job := safeJob(ns)
+			spoil(job, &job.Spec.Template.Spec)
+			Expect(admin.Create(ctx, job.DeepCopy(), client.DryRunAll)).To(Succeed(), "it is only the controller that must not")
+			refusedByPolicy(asController().Create(ctx, job), "backupjob-jobs", "must")
+		})
+	}
+
+	It("lets the controller create what it does", func(ctx context.Context) {
+		Expect(asController().Create(ctx, safeJob(newNamespace(ctx, nil)))).To(Succeed())
+	})
+})

@@ -4,7 +4,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -31,14 +30,15 @@ import (
 type gatherer struct {
 	client client.Client
 	s      *Snapshot
+	given  bool  // the caller names the namespace
 	err    error // the first that says nothing about the cluster
 }
 
 // Gather reads what the checks need. Whatever cannot be read is noted; the
 // rest is read all the same. An empty namespace means the one that the API
 // server calls.
-func Gather(ctx context.Context, c client.Client, namespace string, now time.Time) *Snapshot {
-	g := &gatherer{client: c, s: &Snapshot{Now: now, Namespace: namespace, Unread: map[string]unread{}}}
+func Gather(ctx context.Context, c client.Client, namespace string, now time.Time) (*Snapshot, error) {
+	g := &gatherer{client: c, given: namespace != "", s: &Snapshot{Now: now, Namespace: namespace, Unread: map[string]unread{}}}
 	g.definitions(ctx)
 	g.s.Mutating = read(ctx, g, &admissionregistrationv1.MutatingWebhookConfigurationList{}, configurations, "").Items
 	g.s.Validating = read(ctx, g, &admissionregistrationv1.ValidatingWebhookConfigurationList{}, validations, "").Items
@@ -52,17 +52,25 @@ func Gather(ctx context.Context, c client.Client, namespace string, now time.Tim
 	return g.s, g.err
 }
 
-// place finds out where the operator is and what is in front of its names.
+// place finds out where the operator is, which is where most of its callers
+// look for it, and what is in front of its names.
 func (g *gatherer) place() {
+	count, most := map[string]int{}, 0
 	for _, t := range g.s.targets() {
 		if t.service == "" {
 			continue
 		}
-		if g.s.Namespace == "" {
-			g.s.Namespace = t.namespace
+		key := t.namespace + "/" + t.service
+		if count[key]++; count[key] <= most {
+			continue
 		}
-		if prefix, ok := strings.CutSuffix(t.service, shippedWebhook); ok && t.namespace == g.s.Namespace {
+		most = count[key]
+		g.s.Prefix = ""
+		if prefix, ok := strings.CutSuffix(t.service, shippedWebhook); ok {
 			g.s.Prefix = prefix
+		}
+		if !g.given {
+			g.s.Namespace = t.namespace
 		}
 	}
 	if g.s.Namespace == "" {
@@ -141,6 +149,8 @@ func (g *gatherer) unread(verb, resource, namespace string, err error) {
 		g.s.Unread[resource] = unread{why: fmt.Sprintf("the cluster has no %s%s", resource, where)}
 	default:
 		// A server that cannot be asked is not one that was looked at.
-		g.err = cmp.Or(g.err, fmt.Errorf("%s %s%s: %w", verb, resource, where, err))
+		if g.err == nil {
+			g.err = fmt.Errorf("%s %s%s: %w", verb, resource, where, err)
+		}
 	}
 }

@@ -71,9 +71,10 @@ func shippedPolicies(prefix, namespace string) []admissionregistrationv1.Validat
 	for i := range found {
 		found[i].Name = prefix + found[i].Name
 		for n := range found[i].Spec.Variables {
-			if v := &found[i].Spec.Variables[n]; v.Name == "controller" {
-				v.Expression = moved.Replace(v.Expression)
-			}
+			found[i].Spec.Variables[n].Expression = moved.Replace(found[i].Spec.Variables[n].Expression)
+		}
+		for n := range found[i].Spec.MatchConditions {
+			found[i].Spec.MatchConditions[n].Expression = moved.Replace(found[i].Spec.MatchConditions[n].Expression)
 		}
 	}
 	return found
