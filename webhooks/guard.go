@@ -23,8 +23,9 @@ import (
 // API server has no certificate for it, and a conversion is a function of its
 // input alone.
 type Clients struct {
-	// CAs sign the certificates of the clients.
-	CAs *x509.CertPool
+	// CAs returns those that sign the certificates of the clients. It is asked
+	// for each request, so they may change.
+	CAs func() *x509.CertPool
 	// Names are the allowed names: the common name or a DNS name of the
 	// client's certificate.
 	Names []string
@@ -41,7 +42,7 @@ func (c *Clients) allow(r *http.Request, now time.Time) error {
 		intermediates.AddCert(further)
 	}
 	if _, err := certificate.Verify(x509.VerifyOptions{
-		Roots: c.CAs, Intermediates: intermediates, CurrentTime: now,
+		Roots: c.CAs(), Intermediates: intermediates, CurrentTime: now,
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}); err != nil {
 		return fmt.Errorf("the client certificate is not trusted: %w", err)

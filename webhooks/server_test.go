@@ -313,7 +313,7 @@ func TestAHandlerThatPanicsEndsOneRequest(t *testing.T) {
 
 func TestOnlyAllowedClientsMayAskForAdmission(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
-	d := open(t, Options{Clients: &Clients{CAs: ca.pool, Names: []string{"apiserver"}}}, ServerOptions{AskForCertificate: true})
+	d := open(t, Options{Clients: &Clients{CAs: func() *x509.CertPool { return ca.pool }, Names: []string{"apiserver"}}}, ServerOptions{AskForCertificate: true})
 	review := reviewOf(t, writeOf(t, object(t, jobV1), nil))
 	for name, c := range map[string]struct {
 		pair *tls.Certificate
@@ -381,7 +381,7 @@ func TestSettingsThatCannotWorkAreRefusedAtTheStart(t *testing.T) {
 		"enforce without a reviewer": {},
 		"an unknown mode":            {References: "maybe"},
 		"clients without a CA":       {References: ReferencesOff, Clients: &Clients{Names: []string{"a"}}},
-		"clients without names":      {References: ReferencesOff, Clients: &Clients{CAs: x509.NewCertPool()}},
+		"clients without names":      {References: ReferencesOff, Clients: &Clients{CAs: x509.NewCertPool}},
 	} {
 		if _, err := Routes(o); err == nil {
 			t.Errorf("%s was accepted", name)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -58,7 +58,7 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "",
 		"`file` that says how to reach the API server for that question (default: the Pod's ServiceAccount, else as kubectl does)")
 	flags.StringVar(&o.clientCA, "admission-client-ca", "",
-		"`file` with the CA whose client certificates the admission routes demand (default: they demand none)")
+		"`file` with the CAs whose client certificates the admission routes demand; it may change (default: they demand none)")
 	flags.StringSliceVar(&o.clientNames, "admission-client-name", nil,
 		"`name` that such a certificate must carry; may be repeated")
 	flags.BoolVar(&o.http2, "enable-http2", false,
@@ -107,7 +107,11 @@ request may read the Secrets that an object names.`,
 // metrics and the certificate outlast the server, because they are needed
 // while it drains.
 func runWebhook(ctx context.Context, o webhookOptions, log logr.Logger) error {
-	routes, err := o.routes(log)
+	clientCA, err := o.readClientCA()
+	if err != nil {
+		return err
+	}
+	routes, err := o.routes(log, clientCA)
 	if err != nil {
 		return err
 	}
@@ -141,6 +145,12 @@ func runWebhook(ctx context.Context, o webhookOptions, log logr.Logger) error {
 	defer stopRest()
 	rest, background := errgroup.WithContext(background)
 	rest.Go(func() error { return source.Start(background) })
+	if clientCA != nil {
+		rest.Go(func() error {
+			clientCA.Run(background, 1)
+			return nil
+		})
+	}
 	rest.Go(func() error {
 		return serveProbes(background, o.healthAddress, func(probe *http.Request) error {
 			if asked.Err() != nil {
@@ -160,7 +170,7 @@ func runWebhook(ctx context.Context, o webhookOptions, log logr.Logger) error {
 }
 
 // routes are the handlers of everything that the API server calls.
-func (o *webhookOptions) routes(log logr.Logger) (http.Handler, error) {
+func (o *webhookOptions) routes(log logr.Logger, clientCA *dynamiccertificates.DynamicFileCAContent) (http.Handler, error) {
 	options := webhooks.Options{
 		Log:        log,
 		Registerer: ctrlmetrics.Registry,
@@ -172,10 +182,11 @@ func (o *webhookOptions) routes(log logr.Logger) (http.Handler, error) {
 			return nil, err
 		}
 	}
-	if o.clientCA != "" {
-		if options.Clients, err = o.clients(); err != nil {
-			return nil, err
-		}
+	if clientCA != nil {
+		options.Clients = &webhooks.Clients{Names: o.clientNames, CAs: func() *x509.CertPool {
+			verify, _ := clientCA.VerifyOptions() // it has read some
+			return verify.Roots
+		}}
 	}
 	routes, err := webhooks.Routes(options)
 	if err != nil {
@@ -200,16 +211,18 @@ func (o *webhookOptions) reviewer() (webhooks.Reviewer, error) {
 	return client.SubjectAccessReviews(), nil
 }
 
-func (o *webhookOptions) clients() (*webhooks.Clients, error) {
-	data, err := os.ReadFile(o.clientCA)
+// readClientCA reads the file now, so that a wrong one is told at the start.
+// Run follows it from then on, and keeps the last good one. Nil means that no
+// client certificates are demanded.
+func (o *webhookOptions) readClientCA() (*dynamiccertificates.DynamicFileCAContent, error) {
+	if o.clientCA == "" {
+		return nil, nil
+	}
+	file, err := dynamiccertificates.NewDynamicCAContentFromFile("admission-client-ca", o.clientCA)
 	if err != nil {
 		return nil, fmt.Errorf("read --admission-client-ca: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("--admission-client-ca: %s holds no certificate in PEM form", o.clientCA)
-	}
-	return &webhooks.Clients{CAs: pool, Names: o.clientNames}, nil
+	return file, nil
 }
 
 // metrics is nil if they are turned off.

@@ -4,18 +4,24 @@
 package main
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
@@ -218,6 +224,58 @@ func TestWebhookDemandsClientCertificatesForAdmissionOnly(t *testing.T) {
 	}
 	if _, err := d.post(t, "/convert", strings.NewReader(conversionReview)); err != nil {
 		t.Errorf("convert without a client certificate: %v", err)
+	}
+}
+
+// clientPair signs itself, so that it is its own CA.
+func clientPair(t *testing.T, name string) (pair tls.Certificate, ca []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+func TestWebhookFollowsTheCAOfItsClients(t *testing.T) {
+	t.Parallel()
+	const name = "backupjob-webhook.backupjob-system.svc"
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	replace := func(content []byte) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(ca+".new", content, 0o600), os.Rename(ca+".new", ca)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, oldCA := clientPair(t, name)
+	pair, newCA := clientPair(t, name)
+	replace(oldCA)
+	d := startDoor(t, "--reference-authorization=off", "--admission-client-ca="+ca, "--admission-client-name="+name)
+	d.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{pair}
+	d.bringCertificate(t)
+	d.waitReady(t)
+	ask := func() error {
+		_, err := d.post(t, "/mutate-backupjob", strings.NewReader(admissionReview))
+		return err
+	}
+	if err := ask(); err == nil || !strings.Contains(err.Error(), "not trusted") {
+		t.Errorf("a client of a CA that is not in the file: %v, want a refusal", err)
+	}
+	replace(newCA)
+	waitFor(t, ask)
+	replace([]byte("half a file"))
+	waitFor(t, func() error { return wantText(d.log.String(), "admission-client-ca", "failed with") })
+	if err := ask(); err != nil {
+		t.Errorf("with a broken file: %v, want the last good one", err)
 	}
 }
 

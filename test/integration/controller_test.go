@@ -305,7 +305,7 @@ var _ = Describe("The controller, against a real API server with the role as it 
 })
 
 // bindShippedRole applies the controller's ClusterRole as it is rendered and
-// binds it to the user of these specs.
+// binds it to the controller's account.
 func bindShippedRole(ctx context.Context) {
 	GinkgoHelper()
 	for _, role := range typed[rbacv1.ClusterRole](rendered(), "ClusterRole") {
@@ -316,7 +316,7 @@ func bindShippedRole(ctx context.Context) {
 		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "integration-controller"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: controllerUser}},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: operatorNamespace, Name: "backupjob-controller"}},
 		}))).To(Succeed())
 		return
 	}

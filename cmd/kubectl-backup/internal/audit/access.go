@@ -34,6 +34,7 @@ func (s *Snapshot) who(actions ...action) []holder {
 			return
 		}
 		for _, member := range members {
+			member = asAccount(member)
 			text := subjectText(member)
 			if ways[text] == nil {
 				ways[text] = map[string]bool{}
@@ -106,6 +107,16 @@ func holdsResource(list []string, resource string) bool {
 	return ok && slices.Contains(list, "*/"+sub)
 }
 
+// asAccount tells a ServiceAccount that is bound as the user that it is.
+func asAccount(s rbacv1.Subject) rbacv1.Subject {
+	rest, ok := strings.CutPrefix(s.Name, "system:serviceaccount:")
+	namespace, name, whole := strings.Cut(rest, ":")
+	if s.Kind != rbacv1.UserKind || !ok || !whole {
+		return s
+	}
+	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}
+}
+
 // subjectText is a subject as --accept takes it: User:alice,
 // Group:platform-admins, ServiceAccount:argocd/server.
 func subjectText(s rbacv1.Subject) string {
@@ -146,7 +157,7 @@ func (s *Snapshot) standing(subject rbacv1.Subject) standing {
 		if subject.Name == "system:anonymous" {
 			return everyone
 		}
-		if strings.HasPrefix(subject.Name, "system:") && !strings.HasPrefix(subject.Name, "system:serviceaccount:") {
+		if strings.HasPrefix(subject.Name, "system:") {
 			return part
 		}
 	}

@@ -371,6 +371,10 @@ var breakages = map[string]breakage{
 	"someone who changes policies": {"who-writes-policies", Warn, "User:eve", func(_ *testing.T, s *Snapshot, _ authority) {
 		s.role(rbacv1.PolicyRule{Verbs: []string{"delete"}, APIGroups: []string{admissionGroup}, Resources: []string{policyBindings}}, someone("eve"))
 	}},
+	"our webhook, bound as a user": {"who-writes-policies", Fail, "ServiceAccount:backupjob-system/backupjob-webhook, one of our own", func(_ *testing.T, s *Snapshot, _ authority) {
+		s.role(rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{admissionGroup}, Resources: []string{policies}},
+			someone("system:serviceaccount:backupjob-system:backupjob-webhook"))
+	}},
 	"our controller with a right to CRDs": {"who-writes-crds", Fail, "one of our own accounts", func(_ *testing.T, s *Snapshot, _ authority) {
 		s.role(rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{definitions}},
 			rbacv1.Subject{Kind: "ServiceAccount", Namespace: shippedNamespace, Name: shippedController})

@@ -112,6 +112,7 @@ var rightsChecks = []check{
 // holders is the check of who may do something that breaks the front door.
 func holders(of func(*Snapshot) []action) func(*Snapshot, *Row) {
 	return func(s *Snapshot, r *Row) {
+		var parts []string
 		for _, h := range s.who(of(s)...) {
 			text := subjectText(h.subject)
 			switch s.standing(h.subject) {
@@ -126,7 +127,7 @@ func holders(of func(*Snapshot) []action) func(*Snapshot, *Row) {
 				}
 				r.fail("%s, one of our own accounts, by %s", text, h.via)
 			case part:
-				r.see("%s, a part of the cluster, by %s", text, h.via)
+				parts = append(parts, text)
 			default:
 				if s.accepts(text) {
 					r.see("%s, accepted, by %s", text, h.via)
@@ -134,6 +135,9 @@ func holders(of func(*Snapshot) []action) func(*Snapshot, *Row) {
 				}
 				r.warn("%s by %s", text, h.via)
 			}
+		}
+		if len(parts) > 0 {
+			r.see("parts of the cluster: %s", names(parts))
 		}
 		if len(r.failed)+len(r.warned)+len(r.saw) == 0 {
 			r.see("nobody by RBAC; system:masters may do everything")

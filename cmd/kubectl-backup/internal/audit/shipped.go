@@ -121,11 +121,8 @@ func (s *Snapshot) rightsOf(account string) map[string]string {
 }
 
 func (s *Snapshot) means(m rbacv1.Subject, account string) bool {
-	switch m.Kind {
-	case rbacv1.ServiceAccountKind:
+	if m = asAccount(m); m.Kind == rbacv1.ServiceAccountKind {
 		return m.Namespace == s.Namespace && m.Name == account
-	case rbacv1.UserKind:
-		return m.Name == "system:serviceaccount:"+s.Namespace+":"+account
 	}
 	return m.Name == "system:serviceaccounts:"+s.Namespace
 }
