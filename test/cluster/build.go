@@ -42,7 +42,7 @@ func newBuildCommand() *cobra.Command {
 func newAssetsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "assets",
-		Short: "Print the folder that holds etcd, kube-apiserver and kubectl, building them if needed",
+		Short: "Print the folder that holds etcd, kube-apiserver, kube-controller-manager and kubectl, building them if needed",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools, err := newToolchain()

@@ -278,7 +278,7 @@ var auditBreakages = []auditBreakage{
 			c.Webhooks[0].ClientConfig.CABundle, _ = selfSigned(time.Hour)
 		})
 	}},
-	{"certificate-expiry", "fail", "expires in", func(context.Context) func() {
+	{"certificate-expiry", "fail", "has expired", func(context.Context) func() {
 		before := door.pair
 		_, door.pair = selfSigned(2 * time.Second)
 		return func() { door.pair = before }

@@ -11,7 +11,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
@@ -123,7 +122,11 @@ func checkServed(s *Snapshot, r *Row) {
 }
 
 func describe(c *x509.Certificate) string {
-	return "serial " + c.SerialNumber.Text(16) + " of " + strings.Join(c.DNSNames, ", ")
+	of := slices.Clone(c.DNSNames)
+	for _, address := range c.IPAddresses {
+		of = append(of, address.String())
+	}
+	return "serial " + c.SerialNumber.Text(16) + " of " + names(of)
 }
 
 func checkExpiry(s *Snapshot, r *Row) {

@@ -37,11 +37,12 @@ type copies struct {
 	files  []string // names
 }
 
-// AssetPrograms are what a bare API server needs, without node or network.
-var AssetPrograms = []string{"etcd", "kube-apiserver", "kubectl"}
+// AssetPrograms are what the tests need that run a bare API server, without node
+// or network.
+var AssetPrograms = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kubectl"}
 
 // controlPlanePrograms are what a cluster without a node needs besides.
-var controlPlanePrograms = []string{"kube-controller-manager", "cert-manager"}
+var controlPlanePrograms = []string{"cert-manager"}
 
 // The order is the order of building: what others wait for comes first.
 var modules = []module{
