@@ -84,10 +84,11 @@ func (d *frontDoor) open() {
 		handler = d.wrap(handler)
 	}
 	server, err := webhooks.NewServer(webhooks.ServerOptions{
-		Listener:       listener,
-		Handler:        handler,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &d.pair, nil },
-		Log:            logs.logger(),
+		Listener:          listener,
+		Handler:           handler,
+		GetCertificate:    func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &d.pair, nil },
+		AskForCertificate: d.routes.Clients != nil,
+		Log:               logs.logger(),
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())

@@ -67,10 +67,24 @@ func typed[T any](objects []*unstructured.Unstructured, kind string) []*T {
 	return found
 }
 
-// installManifests applies CRDs and webhook configurations as they are
-// shipped, but for the address: a URL on the loopback instead of the Service,
-// and the bundle that cainjector would fill in.
+// installManifests applies what is shipped, but for what needs Pods.
 func installManifests(c client.Client, door *frontDoor) {
+	GinkgoHelper()
+	ctx, objects := context.Background(), rendered()
+	installWebhooks(c, door)
+	for _, policy := range typed[admissionregistrationv1.ValidatingAdmissionPolicy](objects, "ValidatingAdmissionPolicy") {
+		Expect(c.Create(ctx, policy)).To(Succeed())
+	}
+	for _, binding := range typed[admissionregistrationv1.ValidatingAdmissionPolicyBinding](objects, "ValidatingAdmissionPolicyBinding") {
+		Expect(c.Create(ctx, binding)).To(Succeed())
+	}
+	awaitSecondLock(ctx, c)
+}
+
+// installWebhooks applies CRDs and webhook configurations as they are shipped,
+// but for the address: a URL on the loopback instead of the Service, and the
+// bundle that cainjector would fill in.
+func installWebhooks(c client.Client, door *frontDoor) {
 	GinkgoHelper()
 	ctx := context.Background()
 	objects := rendered()
@@ -97,13 +111,6 @@ func installManifests(c client.Client, door *frontDoor) {
 		Expect(c.Create(ctx, v)).To(Succeed())
 	}
 	awaitWebhooks(ctx, c)
-	for _, policy := range typed[admissionregistrationv1.ValidatingAdmissionPolicy](objects, "ValidatingAdmissionPolicy") {
-		Expect(c.Create(ctx, policy)).To(Succeed())
-	}
-	for _, binding := range typed[admissionregistrationv1.ValidatingAdmissionPolicyBinding](objects, "ValidatingAdmissionPolicyBinding") {
-		Expect(c.Create(ctx, binding)).To(Succeed())
-	}
-	awaitSecondLock(ctx, c)
 }
 
 func webhookNamespaces() *metav1.LabelSelector {
