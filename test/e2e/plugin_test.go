@@ -58,6 +58,18 @@ var _ = Describe("kubectl backup", func() {
 		Expect(out).To(ContainSubstring("no_such_database"))
 	})
 
+	It("finds nothing wrong with what is installed, and sees the certificate that is served", func(ctx context.Context) {
+		ns := newNamespace(ctx)
+		prepared(ctx, ns, "converted")
+		Expect(cluster.Create(ctx, backupJob(ns, "converted", nil))).To(Succeed())
+		// The embedded cluster has one node.
+		out, code := plugin(ctx, "audit", "--strict", "--accept", "replicas,client-authentication")
+		Expect(code).To(Equal(0), out)
+		Expect(out).To(MatchRegexp(`Pod backupjob-webhook-\S+, by port-forward, serves serial [0-9a-f]+ of backupjob-webhook.backupjob-system.svc, TLS 1.3, trusted by all`))
+		Expect(out).To(ContainSubstring("BackupJob: read as v1alpha1"))
+		Expect(out).To(ContainSubstring(" 0 warn, 0 fail."))
+	})
+
 	It("ends with 1 for a name that is not there", func(ctx context.Context) {
 		out, code := plugin(ctx, "run", "bj/nobody", "-n", newNamespace(ctx))
 		Expect(code).To(Equal(1), out)

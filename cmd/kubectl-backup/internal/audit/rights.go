@@ -172,7 +172,7 @@ func checkOwnRights(s *Snapshot, r *Row) {
 			}
 		}
 		if len(r.failed) == 0 && lacking == 0 {
-			r.see("%s: %d rights, as shipped", name, len(want))
+			r.see("%s: %s, as shipped", name, plural(len(want), "right"))
 		}
 	}
 }
