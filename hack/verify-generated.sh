@@ -17,4 +17,7 @@ diff -ru config/crd/bases "$scratch/crd" ||
 	{ echo "config/crd/bases is out of date: run 'make generate'"; exit 1; }
 awk -f hack/conditions.awk api/v1/conditions.go | diff -u docs/conditions.md - ||
 	{ echo "docs/conditions.md is out of date: run 'make generate'"; exit 1; }
+go run -C hack/supply ./licences >"$scratch/licences.md" # fails if one is not allowed
+diff -u docs/licences.md "$scratch/licences.md" ||
+	{ echo "docs/licences.md is out of date: run 'make generate'"; exit 1; }
 echo "Generated files are up to date."
