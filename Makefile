@@ -17,7 +17,10 @@ TOOL        := go tool -modfile=hack/tools.mod
 LINT        := go tool -modfile=hack/lint.mod golangci-lint
 CACHE       := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/backupjob-operator
 CLUSTER     := $(CACHE)/cluster
-LDFLAGS     := -s -w -X main.version=$(VERSION)
+LDFLAGS     := -s -w -buildid= -X main.version=$(VERSION)
+# What is shipped is compiled by exactly this Go, wherever it is built.
+TOOLCHAIN   := $(shell sed -n 's/^toolchain //p' go.mod)
+SUPPLY      := go run -C hack/supply
 
 export GOFLAGS := -buildvcs=false
 
@@ -44,11 +47,12 @@ test-long: cluster-command ## Run the tests that take too long for every change 
 	@echo "There are no long tests yet."
 
 .PHONY: generate
-generate: ## Write deepcopy functions, CRDs and the references of conditions and messages anew.
+generate: ## Write deepcopy functions, CRDs, the references of conditions and messages, and the licences anew.
 	$(TOOL) controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/v1 paths=./api/v1alpha1
 	$(TOOL) controller-gen crd paths=./api/v1 paths=./api/v1alpha1 output:crd:dir=config/crd/bases
 	awk -f hack/conditions.awk api/v1/conditions.go >docs/conditions.md
 	go test -count=1 ./webhooks -run '^TestTheDocumentOfAllMessagesIsCurrent$$' -update
+	$(SUPPLY) ./licences >docs/licences.md
 
 .PHONY: verify-generated
 verify-generated: ## Fail if generated files are out of date.
@@ -57,13 +61,15 @@ verify-generated: ## Fail if generated files are out of date.
 .PHONY: lint
 lint: ## Check the style of all Go code.
 	$(LINT) run ./...
-	cd test/cluster && go tool -modfile=$(CURDIR)/hack/lint.mod golangci-lint run --config $(CURDIR)/.golangci.yml ./...
+	for module in test/cluster hack/supply; do (cd $$module && \
+		go tool -modfile=$(CURDIR)/hack/lint.mod golangci-lint run --config $(CURDIR)/.golangci.yml ./...); done
 
 .PHONY: vet
-vet: ## Run go vet on both modules.
+vet: ## Run go vet on all modules.
 	go vet ./...
-	go vet -tags=e2e ./test/...
+	go vet -tags=e2e,image ./test/...
 	go -C test/cluster vet ./...
+	go -C hack/supply vet ./...
 
 .PHONY: unit
 unit: ## Run the unit tests with the race detector.
@@ -81,15 +87,44 @@ integration: ## Run the suite against a real API server and etcd.
 e2e: ## Run the suite on a real cluster (KUBECONFIG names another one than the embedded).
 	@CLUSTER=$(CLUSTER) bash hack/test.sh e2e
 
+.PHONY: supply
+supply: ## Check what is shipped: vulnerabilities, bills of materials, the image.
+	@CLUSTER=$(CLUSTER) bash hack/test.sh supply
+
 .PHONY: build
 build: ## Build the three binaries into bin/.
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/manager ./cmd/agent ./cmd/kubectl-backup
+	GOTOOLCHAIN=$(TOOLCHAIN) CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/manager ./cmd/agent ./cmd/kubectl-backup
 
 .PHONY: cluster-command
 cluster-command:
 	@mkdir -p $(CACHE)
 	@go -C test/cluster build -o $(CLUSTER) .
+
+##@ What is shipped
+
+.PHONY: image
+image: ## Build the image with docker, podman or buildah, reproducibly (IMAGE, BUILDER, ARCHIVE=file.tar).
+	@IMAGE=$(IMAGE) VERSION=$(VERSION) bash hack/image.sh
+
+.PHONY: verify-image
+verify-image: build ## Build it twice with buildah and look into it (FRESH=1 compiles anew); root on Debian.
+	@VERSION=$(VERSION) bash test/image/verify.sh
+
+.PHONY: sbom
+sbom: build ## Write the bills of materials and the licence texts of the binaries into dist/.
+	$(SUPPLY) ./sbom -version=$(VERSION)
+	$(SUPPLY) ./licences -texts=../../dist/third-party-licences.txt >/dev/null
+
+.PHONY: vulncheck
+vulncheck: ## Scan the binaries for known vulnerabilities (VULNDB=https://vuln.go.dev for today's).
+	@bash hack/vulncheck.sh
+
+.PHONY: undeploy
+undeploy: ## Remove the operator from the cluster of kubectl (OBJECTS=delete or release; see docs/operating.md).
+	@bash hack/undeploy.sh
+
+##@ The rest
 
 .PHONY: size
 size: ## Print lines of hand-written Go and RBAC rules against their budgets.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests, all or the named parts: checks unit fuzz integration e2e.
+# Runs the tests, all or the named parts: checks unit fuzz supply integration e2e.
 # Each runner's own closing lines are printed; what was skipped is counted and
 # named at the end, and with CI=true it fails the run.
 set -euo pipefail
@@ -8,7 +8,7 @@ export GOFLAGS=-buildvcs=false
 : "${CLUSTER:=${XDG_CACHE_HOME:-$HOME/.cache}/backupjob-operator/cluster}"
 : "${FUZZTIME:=5s}"
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(checks unit fuzz integration e2e)
+[ ${#parts[@]} -gt 0 ] || parts=(checks unit fuzz supply integration e2e)
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -73,6 +73,7 @@ prepare() {
 checks() {
 	heading 'Generated files, go vet, lint'
 	bash hack/verify-generated.sh
+	bash hack/pinned.sh
 	make vet lint
 	bash hack/size.sh
 }
@@ -82,6 +83,7 @@ unit() {
 	# shellcheck disable=SC2046
 	go_test unit . -race $(go list ./... | grep -v '/test/')
 	go_test cluster-unit test/cluster ./internal/...
+	go_test supply-unit hack/supply ./...
 	if [ "$(id -u)" -ne 0 ] || [ "$(uname -s)" != Linux ]; then
 		skip "the cluster's own life test: Pods need root on Linux"
 		return
@@ -101,6 +103,20 @@ fuzz() {
 			go_test "fuzz-$target" . -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "$package"
 		done
 	done
+}
+
+supply() {
+	heading 'Supply chain: known vulnerabilities, bills of materials, the image built twice'
+	bash hack/vulncheck.sh
+	make sbom
+	if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+		skip 'the image: it is built with buildah as root on Debian'
+		return
+	fi
+	local status=0
+	bash test/image/verify.sh >"$logs/image" 2>&1 || status=$?
+	closing image $status
+	grep -E 'image_test.go:[0-9]+: ' "$logs/image"
 }
 
 integration() {

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Makes the image that the Dockerfile starts from, under the name that it uses,
+# out of Go's own distribution and Debian's busybox: for machines that reach no
+# registry. It goes into the store of CONTAINERS_STORAGE_CONF.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+name=$(sed -n 's/^ARG GO_IMAGE=//p' Dockerfile)
+version=${name#golang:}
+
+toolchain=$(sed -n 's/^toolchain //p' go.mod)
+[ "go$version" = "$toolchain" ] || {
+	echo "The Dockerfile starts from $name, go.mod names the toolchain $toolchain: they have to be the same." >&2
+	exit 1
+}
+if buildah inspect --type image "docker.io/library/$name" >/dev/null 2>&1; then exit 0; fi
+
+goroot=$(GOTOOLCHAIN=$toolchain go env GOROOT)
+root=$(mktemp -d)
+trap 'chmod -R u+w "$root"; rm -rf "$root"' EXIT
+mkdir -p "$root"/{bin,etc/ssl/certs,tmp,root,go,usr/local/go}
+cp "$(command -v busybox)" "$root/bin/busybox"
+for command in sh touch mkdir; do ln -s busybox "$root/bin/$command"; done
+cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+printf 'root:x:0:0:root:/root:/bin/sh\n' >"$root/etc/passwd"
+cp -r "$goroot"/{bin,lib,pkg,src,VERSION,go.env} "$root/usr/local/go/"
+chmod -R u+w "$root"
+buildah build --quiet --format oci --tag "docker.io/library/$name" -f - "$root" <<-TEXT >/dev/null
+	FROM scratch
+	COPY . /
+	ENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOTOOLCHAIN=local
+TEXT
