@@ -29,6 +29,7 @@ func (r *reconciler) act(ctx context.Context, f facts, p plan) (a acted, err err
 	if err := r.stop(ctx, f.backup, p.replace, backupv1.ReasonRunReplaced); err != nil {
 		return a, err
 	}
+	refused := p.held
 	for _, run := range p.start {
 		made, err := r.runJob(f.backup, run)
 		if err != nil {
@@ -39,7 +40,10 @@ func (r *reconciler) act(ctx context.Context, f facts, p plan) (a acted, err err
 			return a, err
 		}
 		if refusal != nil {
-			a.refusal = refusal
+			for _, name := range refused {
+				refusal.Message = fmt.Sprintf("Job %s is refused, too. %s", name, refusal.Message)
+			}
+			a.refusal, refused = refusal, append(refused, made.Name)
 			continue
 		}
 		a.started = append(a.started, job{run: run, name: made.Name, uid: made.UID})
@@ -58,7 +62,7 @@ func (r *reconciler) create(ctx context.Context, b backupv1.Backup, job *batchv1
 		}
 		job.UID = there.UID
 	}
-	if refusal := refusalOf(err); refusal != nil {
+	if refusal := refusalOf(job.Name, err); refusal != nil {
 		ctrl.LoggerFrom(ctx).Info("A Job was refused", "job", job.Name, "reason", refusal.Reason, "message", refusal.Message)
 		return refusal, nil
 	}

@@ -5,11 +5,13 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -18,6 +20,14 @@ import (
 
 // maxWords keeps a message readable whatever a tool or a server says.
 const maxWords = 1024
+
+// What Ready may be, and what of it is a Job that is refused.
+var (
+	refusals     = []string{backupv1.ReasonRunForbidden, backupv1.ReasonRunInvalid, backupv1.ReasonNameTaken, backupv1.ReasonNamespaceTerminating}
+	readyReasons = slices.Concat(refusals, []string{
+		backupv1.ReasonScheduled, backupv1.ReasonSuspended, backupv1.ReasonInvalidSchedule, backupv1.ReasonTerminating,
+	})
+)
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string, args ...any) *metav1.Condition {
 	message = fmt.Sprintf(message, args...)
@@ -60,24 +70,46 @@ func (f facts) terminating(refusal *metav1.Condition) *metav1.Condition {
 		latest, f.backup.GetNamespace(), strings.ToLower(f.backup.Kind()), f.backup.GetName(), backupv1.AnnotationSkipCleanup, why)
 }
 
+// refused says why a Job cannot be created. The Job's name in it keeps the run
+// from being tried again before the next one or an edit.
+func refused(reason, job, why string, args ...any) *metav1.Condition {
+	return notReady(reason, "Job %s is refused: "+why, slices.Concat([]any{job}, args)...)
+}
+
 func nameTaken(b backupv1.Backup, job string) *metav1.Condition {
-	return notReady(backupv1.ReasonNameTaken, "Job %s of somebody else has the name of the one that is due. Next: kubectl -n %s delete job %s",
-		job, b.GetNamespace(), job)
+	return refused(backupv1.ReasonNameTaken, job, "a Job of somebody else has its name. Next: kubectl -n %s delete job %s; the next run or an edit tries again",
+		b.GetNamespace(), job)
 }
 
 // refusalOf tells permanent trouble with a Job, which is a condition and waits
 // for the next run or an edit, from temporary trouble, which is an error and
 // retried. It returns nil for the latter.
-func refusalOf(err error) *metav1.Condition {
+func refusalOf(job string, err error) *metav1.Condition {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return notReady(backupv1.ReasonNamespaceTerminating, "The namespace is being deleted, nothing can be created in it")
+		return refused(backupv1.ReasonNamespaceTerminating, job, "the namespace is being deleted, nothing can be created in it")
 	case apierrors.IsForbidden(err) && !kindUnknown(err):
-		return notReady(backupv1.ReasonRunForbidden, "The Job is refused: %v", err)
+		return refused(backupv1.ReasonRunForbidden, job, "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("jobs.batch %q is forbidden: ", job)))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
-		return notReady(backupv1.ReasonRunInvalid, "The Job is invalid: %v", err)
+		return refused(backupv1.ReasonRunInvalid, job, "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("Job.batch %q is invalid: ", job)))
 	}
 	return nil
+}
+
+// refusedBefore says whether the run was tried and refused since the last edit.
+func (f facts) refusedBefore(r run) bool {
+	c := f.standingRefusal()
+	return c != nil && strings.Contains(c.Message, jobName(f.backup, r))
+}
+
+// standingRefusal is what the last try to start a run met, nil if it started
+// or the spec has changed since.
+func (f facts) standingRefusal() *metav1.Condition {
+	c := meta.FindStatusCondition(f.status().Conditions, backupv1.ConditionReady)
+	if c == nil || !slices.Contains(refusals, c.Reason) || c.ObservedGeneration != f.backup.GetGeneration() {
+		return nil
+	}
+	return c
 }
 
 // kindUnknown says that the server's check of owner references does not know

@@ -22,6 +22,10 @@ const (
 	maxRequest = 256
 	// maxQuoted is how many characters of a value a message shows.
 	maxQuoted = 60
+	// historyGrace is how long a finished Job stays whatever the history
+	// limits say. It outlasts the pass of a leader that was frozen before it
+	// created the same Job, and meets AlreadyExists when it goes on.
+	historyGrace = 2 * passTimeout
 )
 
 // plan is what a pass is going to do.
@@ -30,11 +34,13 @@ type plan struct {
 	invalid  error // why the schedule cannot be read
 	replace  []job // active runs to end first
 	start    []run
+	held     []string // Jobs that are due and were refused since the last edit
 	handled  string // the request that needs nothing more
 	skip     *skip
 	next     time.Time // the next scheduled run, zero if there is none
 	interval time.Duration
-	remove   []job // finished Jobs beyond the history limits
+	remove   []job     // finished Jobs beyond the history limits
+	look     time.Time // when more of them may go, zero if none
 }
 
 // skip is a scheduled time that is spent without a run.
@@ -47,7 +53,8 @@ type skip struct {
 // decide says what is due. It is a function of the facts alone.
 func decide(f facts) plan {
 	policy := f.backup.Policy()
-	p := plan{observed: observedSchedule(f), remove: surplus(f), handled: f.status().LastHandledRunRequest}
+	p := plan{observed: observedSchedule(f), handled: f.status().LastHandledRunRequest}
+	p.remove, p.look = surplus(f)
 	s, err := schedule.Parse(policy.Schedule, policy.Zone())
 	if err != nil {
 		p.invalid = cmp.Or(faults(policy), err)
@@ -59,7 +66,7 @@ func decide(f facts) plan {
 		p.handled, request = request, "" // a crash kept it out of the status
 	}
 	if !policy.Suspended() {
-		p.tick(f, s, base, request != "")
+		p.tick(f, s, base, request != "" && !f.refusedBefore(run{request: request}))
 		p.next, _ = s.Next(later(base, f.now))
 		p.interval = s.Interval(f.now)
 	}
@@ -98,7 +105,7 @@ func (p *plan) tick(f facts, s *schedule.Schedule, base time.Time, requested boo
 	case busy && concurrency == backupv1.ConcurrencyReplace:
 		p.replace = f.active()
 	default:
-		p.start = append(p.start, run{at: at})
+		p.due(f, run{at: at})
 		if earlier, n, more := s.Latest(base, at.Add(-1)); more {
 			p.skip = &skip{earlier, n, backupv1.ReasonRunMissed}
 		}
@@ -114,8 +121,17 @@ func (p *plan) request(f facts, key string) {
 	case busy && concurrency == backupv1.ConcurrencyReplace:
 		p.replace = f.active()
 	default:
-		p.start = append(p.start, run{at: requestTime(f), request: key})
+		p.due(f, run{at: requestTime(f), request: key})
 	}
+}
+
+// due starts the run, unless its Job was refused and nothing has changed since.
+func (p *plan) due(f facts, r run) {
+	if f.refusedBefore(r) {
+		p.held = append(p.held, jobName(f.backup, r))
+		return
+	}
+	p.start = append(p.start, r)
 }
 
 func (f facts) concurrency() backupv1.ConcurrencyPolicy {
@@ -181,24 +197,28 @@ func lastScheduled(f facts, started []job) *metav1.Time {
 	return last
 }
 
-// surplus are the oldest finished Jobs beyond the history limits.
-func surplus(f facts) []job {
+// surplus are the oldest finished Jobs beyond the history limits, and look is
+// when those follow that ended too short a while ago.
+func surplus(f facts) (remove []job, look time.Time) {
 	policy := f.backup.Policy()
 	keep := map[state]int{
 		succeeded: int(ptr.Deref(policy.SuccessfulJobsHistoryLimit, backupv1.DefaultSuccessfulJobsHistory)),
 		failed:    int(ptr.Deref(policy.FailedJobsHistoryLimit, backupv1.DefaultFailedJobsHistory)),
 	}
-	var remove []job
 	for _, j := range slices.Backward(f.jobs) {
 		if j.state == active || j.leaving {
 			continue
 		}
-		if keep[j.state]--; keep[j.state] < 0 {
+		switch keep[j.state]--; {
+		case keep[j.state] >= 0:
+		case f.now.Sub(j.ended).Abs() < historyGrace:
+			look = soonest(look, j.ended.Add(historyGrace))
+		default:
 			remove = append(remove, j)
 		}
 	}
 	slices.Reverse(remove)
-	return remove
+	return remove, look
 }
 
 func later(a, b time.Time) time.Time {

@@ -22,8 +22,13 @@ func (r *reconciler) announce(f facts, p plan, a acted, before, after backupv1.B
 			r.event(f.backup, &j, corev1.EventTypeNormal, backupv1.ReasonRunStarted, "Started Job %s", j.name)
 		}
 	}
-	if p.skip != nil {
-		r.event(f.backup, nil, corev1.EventTypeWarning, p.skip.reason, "Left out %s run(s), the last of %s: %s",
+	for _, name := range f.lost {
+		if c := f.vanished(name, find(&before, backupv1.ConditionBackupSucceeded)); c.Reason == backupv1.ReasonJobDeleted {
+			r.event(f.backup, &job{name: name}, corev1.EventTypeWarning, c.Reason, "%s", c.Message)
+		}
+	}
+	if p.skip != nil { // related to the Job that never was, which keeps it apart from other times
+		r.event(f.backup, &job{name: jobName(f.backup, run{at: p.skip.at})}, corev1.EventTypeWarning, p.skip.reason, "Left out %s run(s), the last of %s: %s",
 			p.skip.count, stamp(p.skip.at), map[string]string{
 				backupv1.ReasonRunSkipped: "another run was active", backupv1.ReasonRunMissed: "too late to start",
 			}[p.skip.reason])
@@ -47,8 +52,6 @@ func (f facts) about(c *metav1.Condition, s backupv1.BackupStatus) *job {
 	switch {
 	case c.Type == backupv1.ConditionPruned && s.LastBackup != nil:
 		return &job{name: s.LastBackup.JobName}
-	case c.Reason == backupv1.ReasonJobDeleted && len(f.lost) > 0:
-		return &job{name: f.lost[len(f.lost)-1]}
 	case c.Type == backupv1.ConditionBackupSucceeded:
 		return f.waiting
 	}
@@ -62,7 +65,7 @@ func worthAWarning(c *metav1.Condition) bool {
 	case backupv1.ConditionReady:
 		return c.Status == metav1.ConditionFalse && c.Reason != backupv1.ReasonTerminating && c.Reason != backupv1.ReasonNamespaceTerminating
 	case backupv1.ConditionBackupSucceeded:
-		return isTrouble(c) || c.Reason == backupv1.ReasonJobDeleted
+		return isTrouble(c)
 	}
 	return c.Status == metav1.ConditionFalse
 }

@@ -189,10 +189,13 @@ func (r *reconciler) lookAt(ctx context.Context, f *facts, j *job) error {
 	}
 	if j.state != active {
 		j.report = reportOf(pods, j.state)
-	} else if t := troubleOf(f, *j, pods); t != nil && f.trouble == nil {
+		return nil
+	}
+	t, err := r.troubleOf(ctx, f, *j, pods)
+	if t != nil && f.trouble == nil {
 		f.trouble, f.waiting = t, j
 	}
-	return nil
+	return err
 }
 
 // podsOf lists the Job's Pods from the cache, and anew if the run has ended

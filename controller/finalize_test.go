@@ -197,14 +197,14 @@ func TestADeletionThatWaitsSaysForWhatAndUntilWhen(t *testing.T) {
 		"the clean-up is refused": {
 			func(w *world) {
 				w.must(w.api.Delete(w.t.Context(), w.only()))
-				w.refuse = func(call string, _ client.Object) error {
+				w.refuse = func(call string, o client.Object) error {
 					if call == "create Job" {
-						return apierrors.NewForbidden(schema.GroupResource{Group: "batch", Resource: "jobs"}, "x", errors.New("exceeded quota: jobs"))
+						return apierrors.NewForbidden(schema.GroupResource{Group: "batch", Resource: "jobs"}, o.GetName(), errors.New("exceeded quota: jobs"))
 					}
 					return nil
 				}
 			},
-			"The clean-up waits. The Job is refused: ",
+			"is refused: exceeded quota: jobs",
 		},
 		"the clean-up is given up and its Pod ends": {
 			skipCleanup, "The clean-up is ended, then the object goes, by LATEST at the latest; backups that are not removed yet stay",

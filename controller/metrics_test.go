@@ -58,7 +58,9 @@ func TestMetricsFollowTheObjectAndGoWithIt(t *testing.T) {
 		fmt.Sprintf("last_success_timestamp_seconds{} %d", at(t, "2027-03-11 02:10:00").Unix()),
 		"missed_runs_total{RunMissed} 3",
 		fmt.Sprintf("next_run_timestamp_seconds{} %d", at(t, "2027-03-15 02:00:00").Unix()),
+		"ready{Scheduled} 1",
 		"schedule_interval_seconds{} 86400",
+		fmt.Sprintf("scheduled_since_timestamp_seconds{} %d", at(t, "2027-03-10 12:00:00").Unix()),
 	}
 	if diff := cmp.Diff(want, figures(t, name)); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
@@ -67,15 +69,37 @@ func TestMetricsFollowTheObjectAndGoWithIt(t *testing.T) {
 	w.edit(func(b backupv1.Backup) { b.Policy().Suspend = new(true) })
 	w.mustPass()
 	for _, figure := range figures(t, name) {
-		if strings.HasPrefix(figure, "next_run") || strings.HasPrefix(figure, "schedule_interval") {
+		if strings.HasPrefix(figure, "next_run") || strings.HasPrefix(figure, "schedule") {
 			t.Errorf("got %s while suspended", figure)
 		}
+	}
+	w.set("2028-03-14 12:00:00")
+	w.edit(func(b backupv1.Backup) { b.Policy().Suspend = new(false) })
+	w.mustPass()
+	if got, want := figures(t, name), fmt.Sprintf("scheduled_since_timestamp_seconds{} %d", w.clock.Now().Unix()); !slices.Contains(got, want) {
+		t.Errorf("got %v, want %s in it once resumed", got, want)
 	}
 
 	w.must(w.api.Delete(t.Context(), w.object()))
 	w.mustPass()
 	if got := figures(t, name); len(got) != 0 {
 		t.Errorf("got %v once the object is gone", got)
+	}
+}
+
+func TestMetricsTellWhyAnObjectIsNotReady(t *testing.T) {
+	const name = "unready"
+	w := lived(t, func(b *backupv1.BackupJob) { b.Name, b.Spec.Schedule = name, "abc" })
+	ready := func() []string {
+		return slices.DeleteFunc(figures(t, name), func(f string) bool { return !strings.HasPrefix(f, "ready") })
+	}
+	if diff := cmp.Diff([]string{"ready{InvalidSchedule} 0"}, ready()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+	w.edit(func(b backupv1.Backup) { b.Policy().Schedule = "0 2 * * *" })
+	w.mustPass()
+	if diff := cmp.Diff([]string{"ready{Scheduled} 1"}, ready()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
 	}
 }
 

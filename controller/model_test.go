@@ -220,7 +220,7 @@ func (m *model) checkStatus() {
 		if j.state == active {
 			continue
 		}
-		if !j.leaving {
+		if !j.leaving && m.clock.Now().Sub(j.ended).Abs() >= historyGrace {
 			kept[j.state]++
 		}
 		if s.LastBackupTime == nil || j.ended.After(s.LastBackupTime.Time) {

@@ -307,6 +307,97 @@ func TestAJobWithoutAPodIsTroubleAfterAWhile(t *testing.T) {
 	}
 }
 
+// The words are those of the API server, the Job controller's in front.
+func TestAJobThatCanCreateNoPodSaysWhatIsMissing(t *testing.T) {
+	for name, tc := range map[string]struct{ event, want, next string }{
+		"a ServiceAccount": {
+			`Error creating: pods "nightly-x-4kd2p" is forbidden: error looking up service account shop/backup: serviceaccount "backup" not found`,
+			`the ServiceAccount "backup" is missing`, "kubectl -n shop create serviceaccount backup",
+		},
+		"a PriorityClass": {
+			`Error creating: pods "nightly-x-4kd2p" is forbidden: no PriorityClass with name high was found`,
+			`the PriorityClass "high" is missing; create it, or correct spec.podTemplate and end this run`, "kubectl -n shop delete job JOB",
+		},
+		"room in a quota": {
+			`Error creating: pods "nightly-x-4kd2p" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2`,
+			`exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2`, "kubectl -n shop describe resourcequota",
+		},
+		"a policy's consent": {
+			`Error creating: admission webhook "no.example.com" denied the request: no`,
+			`admission webhook "no.example.com" denied the request: no`, "kubectl -n shop describe job JOB",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := lived(t)
+			w.mustPass()
+			job := w.only()
+			job.Status.StartTime = atPtr(t, "2027-03-11 02:00:00")
+			w.must(w.api.Status().Update(t.Context(), job))
+			w.clock.SetTime(w.clock.Now().Add(podPatience))
+			tell := func(name, reason, message string, ago time.Duration) {
+				w.must(w.api.Create(t.Context(), &corev1.Event{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, InvolvedObject: corev1.ObjectReference{UID: job.UID},
+					Reason: reason, Message: message, LastTimestamp: metav1.NewTime(w.clock.Now().Add(-ago)),
+				}))
+			}
+			tell("older", "FailedCreate", "Error creating: something else", 2*time.Second)
+			tell("newer", "FailedCreate", tc.event, time.Second)
+			tell("other", "SuccessfulCreate", "Created pod", 0)
+			if got := w.mustPass(); got.RequeueAfter != podRetry {
+				t.Errorf("got %v, want another look", got)
+			}
+			got := strings.ReplaceAll(w.condition(backupv1.ConditionBackupSucceeded), job.Name, "JOB")
+			if want := "False PodNotCreated: The run waits: its Job can create no Pod: " + tc.want + ". Next: " + tc.next; got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+			tell("again", "FailedCreate", strings.ReplaceAll(tc.event, "4kd2p", "zzzzz"), 0)
+			w.mustPass()
+			if len(w.writes()) != 0 {
+				t.Errorf("got %v, want it told once", w.writes())
+			}
+		})
+	}
+}
+
+func TestAnAttemptThatFailedIsTold(t *testing.T) {
+	w := lived(t, func(b *backupv1.BackupJob) { b.Spec.MaxRetries = new(int32(2)) })
+	w.mustPass()
+	job := w.only()
+	attempt := func(message, finished string) {
+		w.pod(job, corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: mainContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+				ExitCode: 1, Message: encoded(agent.Result{Error: message}), FinishedAt: *atPtr(t, finished),
+			}},
+		}}})
+		w.mustPass()
+	}
+	attempt("Access denied", "2027-03-11 02:00:05")
+	if got, want := w.condition(backupv1.ConditionBackupSucceeded), "False AttemptFailed: Of the run's 3 attempts 1 failed, the last one with: Access denied"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	w.mustPass()
+	if len(w.writes()) != 0 {
+		t.Errorf("got %v, want it told once", w.writes())
+	}
+	attempt("Unknown host", "2027-03-11 02:00:25")
+	told := w.condition(backupv1.ConditionBackupSucceeded)
+	if want := "False AttemptFailed: Of the run's 3 attempts 2 failed, the last one with: Unknown host"; told != want {
+		t.Errorf("got  %q\nwant %q", told, want)
+	}
+	attempt("Unknown host", "2027-03-11 02:01:05")
+	if got := w.condition(backupv1.ConditionBackupSucceeded); !strings.HasPrefix(got, "False AttemptFailed") && !strings.HasPrefix(got, "Unknown Running") {
+		t.Errorf("got %q, want no verdict before the Job's", got)
+	}
+	w.end(job, batchv1.JobFailed, "BackoffLimitExceeded")
+	w.mustPass()
+	if got := w.condition(backupv1.ConditionBackupSucceeded); !strings.HasPrefix(got, "False RunFailed") || !strings.HasSuffix(got, "Unknown host") {
+		t.Errorf("got %q", got)
+	}
+	if diff := cmp.Diff([]string{"Normal RunStarted", "Warning AttemptFailed", "Warning RunFailed"}, reasons(w.events)); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
 func TestTheDeadlineTellsWhatTheRunWaitedFor(t *testing.T) {
 	w := lived(t)
 	w.mustPass()
@@ -358,8 +449,8 @@ func TestPermanentTroubleIsAConditionAndNotRetried(t *testing.T) {
 			if tc.want == backupv1.ReasonNamespaceTerminating {
 				told = 0 // such a namespace takes no events
 			}
-			if writes := slices.DeleteFunc(w.writes(), func(c string) bool { return c == "create Job" }); len(writes) != 0 || len(w.events) != told {
-				t.Errorf("got %v and %v, want it told %d times", writes, w.events, told)
+			if writes := w.writes(); len(writes) != 0 || len(w.events) != told {
+				t.Errorf("got %v and %v, want it not tried again and told %d times", writes, w.events, told)
 			}
 
 			w.set("2027-03-11 12:00:00")
@@ -372,6 +463,96 @@ func TestPermanentTroubleIsAConditionAndNotRetried(t *testing.T) {
 			w.mustPass()
 			if got := w.condition(backupv1.ConditionReady); got != "True Scheduled: Runs start by the schedule" || len(w.jobs()) != 1 {
 				t.Errorf("got %q and %d Jobs, want it healed", got, len(w.jobs()))
+			}
+		})
+	}
+}
+
+// What is refused for good is tried once per scheduled time, request and edit,
+// however often the object, its Jobs or a restart make a pass.
+func TestWhatIsRefusedIsTriedAgainOnlyWhenSomethingIsNew(t *testing.T) {
+	quota := apierrors.NewForbidden(schema.GroupResource{Group: "batch", Resource: "jobs"}, "x", errors.New("exceeded quota: jobs"))
+	edit := func(now, key string, change func(*backupv1.BackupPolicy)) func(*world) {
+		return func(w *world) {
+			w.set(now)
+			w.edit(func(b backupv1.Backup) {
+				if key != "" {
+					b.SetAnnotations(map[string]string{backupv1.AnnotationRunRequestedAt: key})
+				}
+				change(b.Policy())
+			})
+			if key != "" { // an annotation is no edit of the spec
+				b := w.object()
+				b.SetGeneration(b.GetGeneration() - 1)
+				w.must(w.api.Update(w.t.Context(), b))
+			}
+		}
+	}
+	nothing := func(*backupv1.BackupPolicy) {}
+	later := func(now string) func(*world) { return func(w *world) { w.set(now) } }
+	for name, tc := range map[string]struct {
+		change []func(*backupv1.BackupJob)
+		steps  []func(*world)
+		tries  []int // after each step
+	}{
+		"a scheduled run": {
+			steps: []func(*world){later("2027-03-11 02:00:01"), later("2027-03-11 02:40:00"), later("2027-03-12 02:00:00")},
+			tries: []int{1, 1, 2},
+		},
+		"an edit inside the deadline": {
+			steps: []func(*world){
+				later("2027-03-11 02:00:01"),
+				edit("2027-03-11 02:20:00", "", func(p *backupv1.BackupPolicy) { p.MaxRetries = new(int32(1)) }),
+				later("2027-03-11 02:30:00"),
+			},
+			tries: []int{1, 2, 2},
+		},
+		"requests under Forbid": {
+			steps: []func(*world){edit("2027-03-11 01:00:00", "a", nothing), later("2027-03-11 01:10:00"), edit("2027-03-11 01:20:00", "b", nothing)},
+			tries: []int{1, 1, 2},
+		},
+		"a request and the schedule, under Forbid": {
+			steps: []func(*world){edit("2027-03-11 02:00:00", "a", nothing), later("2027-03-11 02:10:00"), later("2027-03-12 02:00:00")},
+			tries: []int{2, 2, 4}, // the next time tries both
+		},
+		"a request and the schedule, under Allow": {
+			change: []func(*backupv1.BackupJob){policy(backupv1.ConcurrencyAllow)},
+			steps:  []func(*world){edit("2027-03-11 02:00:00", "a", nothing), later("2027-03-11 02:10:00"), later("2027-03-12 02:00:00")},
+			tries:  []int{2, 2, 3},
+		},
+		"a request under Replace does not hold the schedule up": {
+			change: []func(*backupv1.BackupJob){policy(backupv1.ConcurrencyReplace)},
+			steps:  []func(*world){edit("2027-03-11 01:00:00", "a", nothing), later("2027-03-11 02:00:00"), later("2027-03-11 02:00:30")},
+			tries:  []int{1, 3, 3},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "2027-03-10 12:00:00", fresh(t, tc.change...))
+			w.mustPass()
+			tries := 0
+			w.refuse = func(call string, _ client.Object) error {
+				if call != "create Job" {
+					return nil
+				}
+				tries++
+				return quota
+			}
+			for i, step := range tc.steps {
+				step(w)
+				for range 3 {
+					w.mustPass()
+				}
+				w.restart()
+				w.mustPass()
+				if tries != tc.tries[i] {
+					t.Errorf("step %d: got %d tries, want %d: %s", i, tries, tc.tries[i], w.condition(backupv1.ConditionReady))
+				}
+			}
+			w.refuse = nil
+			w.edit(func(backupv1.Backup) {})
+			w.mustPass()
+			if len(w.created) == 0 || !strings.HasPrefix(w.condition(backupv1.ConditionReady), "True") {
+				t.Errorf("got %v and %s, want an edit to heal it", w.created, w.condition(backupv1.ConditionReady))
 			}
 		})
 	}
@@ -453,6 +634,7 @@ func TestAStrangersJobUnderOurNameIsACondition(t *testing.T) {
 		t.Errorf("got %+v, want the stranger's Job not to count", s)
 	}
 	w.must(w.api.Delete(t.Context(), stranger))
+	w.edit(func(backupv1.Backup) {})
 	w.mustPass()
 	if !strings.HasPrefix(w.condition(backupv1.ConditionReady), "True") || len(w.status().Active) != 1 {
 		t.Errorf("got %q, want it healed", w.condition(backupv1.ConditionReady))
@@ -549,10 +731,44 @@ func TestAJobDeletedByHandIsNotRunAgain(t *testing.T) {
 	}
 }
 
+func TestAJobDeletedByHandIsToldAlsoIfAnotherRunStartsAtOnce(t *testing.T) {
+	w := lived(t)
+	w.mustPass()
+	old := w.only().Name
+	w.edit(func(b backupv1.Backup) { b.SetAnnotations(map[string]string{backupv1.AnnotationRunRequestedAt: "now"}) })
+	w.mustPass()
+	w.must(w.api.Delete(t.Context(), w.only()))
+	w.mustPass()
+	w.mustPass()
+	if diff := cmp.Diff([]string{"Normal RunStarted", "Normal RunStarted", "Warning JobDeleted"}, reasons(w.events)); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+	if w.related[2] != old {
+		t.Errorf("got an event related to %q, want %q", w.related[2], old)
+	}
+}
+
+// Events that relate to the same Job are merged, and all but the first time
+// would be lost.
+func TestTimesThatAreLeftOutAreToldOneByOne(t *testing.T) {
+	w := lived(t)
+	w.mustPass()
+	for _, now := range []string{"2027-03-12 02:00:00", "2027-03-13 02:00:00"} {
+		w.set(now)
+		w.mustPass()
+	}
+	for i, when := range []string{"2027-03-12 02:00:00", "2027-03-13 02:00:00"} {
+		if got, want := w.related[i+1], jobName(w.object(), run{at: at(t, when)}); got != want || !strings.Contains(w.events[i+1], stamp(at(t, when))) {
+			t.Errorf("got %q related to %q, want it about %s, %s", w.events[i+1], got, when, want)
+		}
+	}
+}
+
 func TestHistoryGoesAfterItsOutcomeIsTold(t *testing.T) {
 	w := lived(t, func(b *backupv1.BackupJob) { b.Spec.SuccessfulJobsHistoryLimit = new(int32(0)) })
 	w.mustPass()
 	w.finish(w.only(), batchv1.JobComplete, encoded(agent.Result{Location: "there"}))
+	w.clock.SetTime(w.clock.Now().Add(historyGrace))
 	w.broken[1] = broken{err: errCrash}
 	if _, err := w.pass(); err == nil || len(w.jobs()) != 1 {
 		t.Fatalf("got %v and %d Jobs, want the Job to stay while its outcome is not written", err, len(w.jobs()))
@@ -565,6 +781,37 @@ func TestHistoryGoesAfterItsOutcomeIsTold(t *testing.T) {
 	w.mustPass()
 	if len(w.writes()) != 0 || strings.HasPrefix(w.condition(backupv1.ConditionBackupSucceeded), "Unknown") {
 		t.Errorf("got %v and %s", w.writes(), w.condition(backupv1.ConditionBackupSucceeded))
+	}
+}
+
+// A leader is frozen right before it creates a Job. Meanwhile the next one
+// creates it, sees it to its end and keeps no history.
+func TestALeaderThatWasFrozenRepeatsNoRun(t *testing.T) {
+	w := lived(t, func(b *backupv1.BackupJob) { b.Spec.SuccessfulJobsHistoryLimit = new(int32(0)) })
+	w.refuse = func(call string, _ client.Object) error {
+		if call != "create Job" {
+			return nil
+		}
+		w.refuse = nil
+		w.restart()
+		w.mustPass()
+		w.clock.SetTime(w.clock.Now().Add(passTimeout / 2))
+		w.finish(w.only(), batchv1.JobComplete, encoded(agent.Result{Location: "there"}))
+		if got := w.mustPass(); got.RequeueAfter != historyGrace {
+			t.Errorf("got %v, want a pass when the Job may go", got)
+		}
+		w.clock.SetTime(w.clock.Now().Add(passTimeout / 2)) // a pass lasts no longer
+		return nil
+	}
+	_, _ = w.pass()
+	w.settle()
+	if len(w.created) != 1 || w.created[w.only().Name] != 1 {
+		t.Errorf("got %v, want one run", w.created)
+	}
+	w.clock.SetTime(w.clock.Now().Add(historyGrace))
+	w.settle()
+	if s := w.status(); len(w.jobs()) != 0 || s.LastBackup.Location != "there" || len(w.created) != 1 {
+		t.Errorf("got %d Jobs and %+v, want the history to go", len(w.jobs()), s)
 	}
 }
 

@@ -100,7 +100,7 @@ func (r *reconciler) pass(ctx context.Context, req ctrl.Request) (time.Time, err
 		return time.Time{}, err
 	}
 	step("tidy")
-	return soonest(plan.next, seen.look), r.tidy(ctx, backup, plan.remove)
+	return soonest(soonest(plan.next, plan.look), seen.look), r.tidy(ctx, backup, plan.remove)
 }
 
 // report writes the status if it differs, and tells what is new in it: the

@@ -28,7 +28,7 @@ func TestRefusalsAreToldFromTemporaryTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if c := refusalOf(tc.err); c != nil {
+			if c := refusalOf("a", tc.err); c != nil {
 				got = c.Reason
 			}
 			if got != tc.want {

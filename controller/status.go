@@ -38,6 +38,9 @@ func statusOf(f facts, p plan, a acted) backupv1.BackupStatus {
 		s.NextScheduleTime = second(p.next)
 	}
 	set(f, &s, readyAfter(f, p, a))
+	if c := f.suspended(); c != nil {
+		set(f, &s, c)
+	}
 	f.tell(&s, p)
 	s.Phase = phaseOf(f, s)
 	return s
@@ -59,8 +62,7 @@ func activeNames(f facts, a acted) []string {
 // readyAfter keeps a refusal until something starts or the spec changes: the
 // last try to start a run is what there is to know.
 func readyAfter(f facts, p plan, a acted) *metav1.Condition {
-	before := meta.FindStatusCondition(f.status().Conditions, backupv1.ConditionReady)
-	refusals := []string{backupv1.ReasonRunForbidden, backupv1.ReasonRunInvalid, backupv1.ReasonNameTaken, backupv1.ReasonNamespaceTerminating}
+	before := f.standingRefusal()
 	switch {
 	case f.backup.GetDeletionTimestamp() != nil:
 		return f.terminating(a.refusal)
@@ -68,12 +70,23 @@ func readyAfter(f facts, p plan, a acted) *metav1.Condition {
 		return invalidSchedule(p.invalid)
 	case a.refusal != nil:
 		return a.refusal
-	case before != nil && slices.Contains(refusals, before.Reason) && before.ObservedGeneration == f.backup.GetGeneration() && len(a.started) == 0:
+	case before != nil && len(a.started) == 0:
 		return before
 	case f.backup.Policy().Suspended():
 		return ready(backupv1.ReasonSuspended, "Only requested runs start, because spec.suspend is true")
 	}
 	return ready(backupv1.ReasonScheduled, "Runs start by the schedule")
+}
+
+// suspended is nil for an object that never was.
+func (f facts) suspended() *metav1.Condition {
+	switch {
+	case f.backup.Policy().Suspended():
+		return condition(backupv1.ConditionSuspended, metav1.ConditionTrue, backupv1.ReasonRunsSuspended, "spec.suspend is true")
+	case meta.FindStatusCondition(f.status().Conditions, backupv1.ConditionSuspended) != nil:
+		return condition(backupv1.ConditionSuspended, metav1.ConditionFalse, backupv1.ReasonRunsResumed, "Runs start by the schedule again")
+	}
+	return nil
 }
 
 // tell puts the outcomes that are news into the status, in the order of the

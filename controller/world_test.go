@@ -77,7 +77,9 @@ func newWorld(t *testing.T, now string, b backupv1.Backup) *world {
 		t: t, clock: clocktesting.NewFakePassiveClock(at(t, now)), key: client.ObjectKeyFromObject(b),
 		created: map[string]int{}, broken: map[int]broken{},
 		api: fake.NewClientBuilder().WithScheme(scheme).WithObjects(b).
-			WithStatusSubresource(&backupv1.BackupJob{}, &backupv1.MySQLBackup{}, &batchv1.Job{}).Build(),
+			WithStatusSubresource(&backupv1.BackupJob{}, &backupv1.MySQLBackup{}, &batchv1.Job{}).
+			WithIndex(&corev1.Event{}, "involvedObject.uid", func(o client.Object) []string { return []string{string(o.(*corev1.Event).InvolvedObject.UID)} }).
+			WithIndex(&corev1.Event{}, "reason", func(o client.Object) []string { return []string{o.(*corev1.Event).Reason} }).Build(),
 		kind: func() backupv1.Backup { return &backupv1.BackupJob{} },
 	}
 	if b.Kind() == backupv1.KindMySQLBackup {

@@ -13,6 +13,9 @@ const (
 	// ConditionPruned says whether retention could be applied after the last
 	// successful run.
 	ConditionPruned = "Pruned"
+	// ConditionSuspended says whether spec.suspend holds the schedule back,
+	// and since when. An object that was never suspended lacks it.
+	ConditionSuspended = "Suspended"
 )
 
 // Reasons of the condition Ready.
@@ -28,7 +31,7 @@ const (
 	ReasonInvalidSchedule = "InvalidSchedule"
 	// ReasonRunForbidden (False): the API server refuses the run's Job, by a
 	// quota, an admission policy or missing rights. Make room or change the
-	// rule; the next run or edit tries again.
+	// rule; the next run, a new request or an edit of the spec tries again.
 	ReasonRunForbidden = "RunForbidden"
 	// ReasonRunInvalid (False): the API server finds the run's Job invalid,
 	// mostly because of spec.podTemplate. Correct the field that the message
@@ -100,9 +103,14 @@ const (
 	// ReasonContainerNotStarted: the node cannot start a container. The
 	// message is the node's.
 	ReasonContainerNotStarted = "ContainerNotStarted"
-	// ReasonPodNotCreated: the Job has no Pod, mostly because of a quota, an
-	// admission policy or a missing ServiceAccount. The Job's events say why.
+	// ReasonPodNotCreated: the Job can create no Pod, mostly because of a
+	// quota, an admission policy or a missing ServiceAccount or PriorityClass.
+	// The message is the server's.
 	ReasonPodNotCreated = "PodNotCreated"
+	// ReasonAttemptFailed: attempts of the run failed, and it tries again, up
+	// to spec.maxRetries times. The message is the agent's; correct what it
+	// names.
+	ReasonAttemptFailed = "AttemptFailed"
 )
 
 // Reasons of the condition Pruned, beside NoRunYet.
@@ -115,6 +123,16 @@ const (
 	// ReasonResultUnknown (Unknown): the run succeeded, but its Pod was gone
 	// before its report was read. The next run tells.
 	ReasonResultUnknown = "ResultUnknown"
+)
+
+// Reasons of the condition Suspended.
+const (
+	// ReasonRunsSuspended (True): spec.suspend is true. To go on, set it to
+	// false.
+	ReasonRunsSuspended = "RunsSuspended"
+	// ReasonRunsResumed (False): runs start by the schedule again. Nothing to
+	// do.
+	ReasonRunsResumed = "RunsResumed"
 )
 
 // Reasons of events beside those of the conditions.
