@@ -4,7 +4,9 @@
 package config_test
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,6 +31,49 @@ func TestAlertsAskForMetricsThatExist(t *testing.T) {
 				t.Errorf("alert %s asks for %s, which nothing exports", alert, metric)
 			}
 		}
+	}
+}
+
+// TestAlertsFireWhenTheyShould runs testdata/alerts_test.yaml with promtool.
+// Every alert has to be in it.
+func TestAlertsFireWhenTheyShould(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Fatalf("promtool is missing; it is in Debian's package prometheus: %v", err)
+	}
+	dir := t.TempDir()
+	write := func(name string, data []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rule struct{ Spec any }
+	for _, document := range documents(t, kustomize(t, "prometheus")) {
+		if !bytes.Contains(document, []byte("kind: PrometheusRule")) {
+			continue
+		}
+		if err := yaml.Unmarshal(document, &rule); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules, err := yaml.Marshal(rule.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := os.ReadFile(filepath.Join("testdata", "alerts_test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for alert := range alertExpressions(t) {
+		if !bytes.Contains(tests, []byte("alertname: "+alert+"\n    exp_alerts:\n    - ")) {
+			t.Errorf("no test lets %s fire", alert)
+		}
+	}
+	write("rules.yaml", rules)
+	write("tests.yaml", tests)
+	out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", filepath.Join(dir, "tests.yaml")).CombinedOutput()
+	if err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
 	}
 }
 

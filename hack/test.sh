@@ -54,16 +54,19 @@ prepare() {
 	go -C test/cluster build -o "$CLUSTER" .
 	if [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ]; then
 		"$CLUSTER" build
-		if ! command -v zstd >/dev/null; then
-			echo 'Installing zstd with apt.'
+		local packages=()
+		command -v zstd >/dev/null || packages+=(zstd)
+		command -v promtool >/dev/null || packages+=(prometheus)
+		if [ ${#packages[@]} -gt 0 ]; then
+			echo "Installing ${packages[*]} with apt."
 			apt-get update -q
-			DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends zstd
+			DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${packages[@]}"
 		fi
 	fi
 	local command
-	for command in gcc zstd mariadbd; do
+	for command in gcc zstd mariadbd prometheus promtool; do
 		command -v "$command" >/dev/null && continue
-		echo "$command is missing: install a C compiler, zstd, and MariaDB's server and client." >&2
+		echo "$command is missing: install a C compiler, zstd, Prometheus, and MariaDB's server and client." >&2
 		exit 1
 	done
 	KUBEBUILDER_ASSETS=$("$CLUSTER" assets)
