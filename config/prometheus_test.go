@@ -5,6 +5,7 @@ package config_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,17 +19,56 @@ import (
 // TestAlertsAskForMetricsThatExist: a renamed metric would leave an alert that
 // never fires, and nobody would notice.
 func TestAlertsAskForMetricsThatExist(t *testing.T) {
-	source := goSource(t, "certs", "controller", "conversion", "webhooks")
 	expressions := alertExpressions(t)
 	if len(expressions) == 0 {
 		t.Fatal("no alerts")
 	}
+	asksForMetricsThatExist(t, expressions)
+}
+
+// TestTheDashboardAsksForMetricsThatExist is the same of Grafana. That its
+// queries answer is for test/e2e, with a real Prometheus.
+func TestTheDashboardAsksForMetricsThatExist(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("grafana", "backups.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			ID          int
+			Type, Title string
+			Targets     []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(data, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	expressions, ids := map[string]string{}, map[int]bool{}
+	for _, panel := range dashboard.Panels {
+		if ids[panel.ID] || panel.Title == "" || panel.Type != "row" && len(panel.Targets) == 0 {
+			t.Errorf("panel %d, %q: its id is taken, or it has no title or no query", panel.ID, panel.Title)
+		}
+		ids[panel.ID] = true
+		for _, target := range panel.Targets {
+			expressions[panel.Title] += target.Expr + "\n"
+		}
+	}
+	asksForMetricsThatExist(t, expressions)
+	if rendered := kustomize(t, "grafana"); !bytes.Contains(rendered, []byte(`grafana_dashboard: "1"`)) {
+		t.Errorf("the sidecar does not find this:\n%s", rendered)
+	}
+}
+
+func asksForMetricsThatExist(t *testing.T, expressions map[string]string) {
+	t.Helper()
+	source := goSource(t, "certs", "controller", "conversion", "webhooks")
 	ours := regexp.MustCompile(`backupjob_[a-z_]+`)
-	for alert, expression := range expressions {
+	for who, expression := range expressions {
 		for _, metric := range ours.FindAllString(expression, -1) {
+			metric = strings.TrimSuffix(metric, "_bucket")
 			// The controller puts the prefix in front by itself.
 			if !strings.Contains(source, `"`+metric+`"`) && !strings.Contains(source, `"`+strings.TrimPrefix(metric, "backupjob_")+`"`) {
-				t.Errorf("alert %s asks for %s, which nothing exports", alert, metric)
+				t.Errorf("%s asks for %s, which nothing exports", who, metric)
 			}
 		}
 	}

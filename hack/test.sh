@@ -48,20 +48,31 @@ go_test() { # name, folder, arguments…
 	closing "$name" $status
 }
 
+# unpack_prometheus gets Debian's package and does not install it: that would
+# start a server, now and whenever the machine starts.
+unpack_prometheus() {
+	local to=${CLUSTER%/*}/prometheus
+	if [ ! -x "$to/usr/bin/promtool" ]; then
+		echo 'Getting prometheus with apt.'
+		rm -rf "$to" && mkdir -p "$to"
+		apt-get update -q
+		(cd "$to" && apt-get download -q -o APT::Sandbox::User=root prometheus && dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb)
+	fi
+	export PATH=$PATH:$to/usr/bin
+}
+
 prepare() {
 	heading 'Prepare: what the tests need of the machine, the test cluster'
 	mkdir -p "$(dirname "$CLUSTER")"
 	go -C test/cluster build -o "$CLUSTER" .
 	if [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ]; then
 		"$CLUSTER" build
-		local packages=()
-		command -v zstd >/dev/null || packages+=(zstd)
-		command -v promtool >/dev/null || packages+=(prometheus)
-		if [ ${#packages[@]} -gt 0 ]; then
-			echo "Installing ${packages[*]} with apt."
+		if ! command -v zstd >/dev/null; then
+			echo 'Installing zstd with apt.'
 			apt-get update -q
-			DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${packages[@]}"
+			DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends zstd
 		fi
+		command -v promtool >/dev/null || unpack_prometheus
 	fi
 	local command
 	for command in gcc zstd mariadbd prometheus promtool; do
