@@ -84,8 +84,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			WithOptions(ctrlcontroller.Options{
 				MaxConcurrentReconciles: o.MaxConcurrentReconciles,
 				ReconciliationTimeout:   passTimeout,
-				RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
-					cmp.Or(o.RetryFixedDelay, o.RetryBaseDelay), cmp.Or(o.RetryFixedDelay, o.RetryMaxDelay)),
+				RateLimiter:             o.limiter(),
 			}).
 			Complete(&reconciler{
 				Options: o, empty: empty, client: mgr.GetClient(), reader: mgr.GetAPIReader(), events: mgr.GetEventRecorder(recorderName),
@@ -95,6 +94,12 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		}
 	}
 	return nil
+}
+
+// limiter says how long each error in a row of one object waits.
+func (o Options) limiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	first, longest := cmp.Or(o.RetryFixedDelay, o.RetryBaseDelay), cmp.Or(o.RetryFixedDelay, o.RetryMaxDelay)
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](first, longest)
 }
 
 // requestsFor maps a Job or a Pod to exactly one object of the kind, by label.

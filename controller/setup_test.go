@@ -5,6 +5,7 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -41,6 +42,40 @@ func TestTheCacheHoldsOurJobsAndPodsOnly(t *testing.T) {
 	want := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestErrorsInARowWaitLongerAndLonger(t *testing.T) {
+	for name, tc := range map[string]struct {
+		o    Options
+		want []time.Duration
+	}{
+		"doubling up to the longest": {
+			Options{RetryBaseDelay: 5 * time.Millisecond, RetryMaxDelay: 30 * time.Millisecond},
+			[]time.Duration{5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond},
+		},
+		"always the same": {
+			Options{RetryBaseDelay: 5 * time.Millisecond, RetryMaxDelay: 5 * time.Minute, RetryFixedDelay: 30 * time.Second},
+			[]time.Duration{30 * time.Second, 30 * time.Second, 30 * time.Second},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limiter, one := tc.o.limiter(), reconcile.Request{}
+			var got []time.Duration
+			for range tc.want {
+				got = append(got, limiter.When(one))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("want -, got +:\n%s", diff)
+			}
+			if other := limiter.When(reconcile.Request{NamespacedName: types.NamespacedName{Name: "other"}}); other != tc.want[0] {
+				t.Errorf("got %v for another object, want %v", other, tc.want[0])
+			}
+			limiter.Forget(one)
+			if again := limiter.When(one); again != tc.want[0] {
+				t.Errorf("got %v after a success, want %v", again, tc.want[0])
+			}
+		})
 	}
 }
 
