@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -43,8 +44,30 @@ var tick = time.Date(2026, 11, 30, 13, 0, 0, 0, time.UTC)
 // returned function, which is also called after the spec.
 func startController(namespace string, at *clocktesting.FakePassiveClock, faults interceptor.Funcs) func() {
 	GinkgoHelper()
+	return startControllerAs(controllerUser, namespace, at, faults)
+}
+
+// startControllerThrough runs it with somebody between it and the server.
+func startControllerThrough(between *answers, namespace string, at *clocktesting.FakePassiveClock) func() {
+	GinkgoHelper()
 	cfg := rest.CopyConfig(config)
 	cfg.Impersonate = rest.ImpersonationConfig{UserName: controllerUser}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		between.next = next
+		return between
+	})
+	return startControllerWith(cfg, namespace, at, interceptor.Funcs{})
+}
+
+func startControllerAs(user, namespace string, at *clocktesting.FakePassiveClock, faults interceptor.Funcs) func() {
+	GinkgoHelper()
+	cfg := rest.CopyConfig(config)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: user}
+	return startControllerWith(cfg, namespace, at, faults)
+}
+
+func startControllerWith(cfg *rest.Config, namespace string, at *clocktesting.FakePassiveClock, faults interceptor.Funcs) func() {
+	GinkgoHelper()
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:     scheme,
 		Logger:     logs.logger(),
