@@ -35,7 +35,7 @@ type plan struct {
 	replace  []job // active runs to end first
 	start    []run
 	held     []string // Jobs that are due and were refused since the last edit
-	handled  string // the request that needs nothing more
+	handled  string   // the request that needs nothing more
 	skip     *skip
 	next     time.Time // the next scheduled run, zero if there is none
 	interval time.Duration

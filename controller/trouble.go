@@ -24,7 +24,7 @@ const (
 	// podRetry is how soon the Job's events are read again: nothing else tells
 	// that a Pod cannot be created for another reason now.
 	podRetry = time.Minute
-	runWaits    = "The run waits: "
+	runWaits = "The run waits: "
 )
 
 // What the kubelet and the scheduler say of a thing that is missing.

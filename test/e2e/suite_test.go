@@ -116,11 +116,16 @@ func newNamespace(ctx context.Context) string {
 // prepared makes the Secret and the claim that an object of that name uses.
 func prepared(ctx context.Context, namespace, name string) {
 	GinkgoHelper()
-	Expect(cluster.Create(ctx, &corev1.Secret{
+	Expect(cluster.Create(ctx, secret(namespace, name))).To(Succeed())
+	Expect(cluster.Create(ctx, claim(namespace, name+"-backups"))).To(Succeed())
+}
+
+// secret has the credentials that an object of that name uses.
+func secret(namespace, name string) *corev1.Secret {
+	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name + "-credentials"},
 		StringData: map[string]string{"username": "example-user", "password": "example-password-change-me"},
-	})).To(Succeed())
-	Expect(cluster.Create(ctx, claim(namespace, name+"-backups"))).To(Succeed())
+	}
 }
 
 func backupJob(namespace, name string, mutate func(*backupv1.BackupJob)) *backupv1.BackupJob {
