@@ -65,9 +65,9 @@ func (f facts) terminating(refusal *metav1.Condition) *metav1.Condition {
 	case f.cleanup != nil && f.trouble != nil:
 		why = ". The clean-up waits: " + strings.TrimPrefix(f.trouble.Message, runWaits)
 	}
-	return notReady(backupv1.ReasonTerminating, "The object's backups are removed, then it goes, by %s at the latest. "+
+	return notReady(backupv1.ReasonTerminating, "The object's backups in claim %s are removed, then it goes, by %s at the latest. "+
 		"To keep what is left of them: kubectl -n %s annotate %s %s %s=true%s",
-		latest, f.backup.GetNamespace(), strings.ToLower(f.backup.Kind()), f.backup.GetName(), backupv1.AnnotationSkipCleanup, why)
+		backupv1.ClaimName(f.backup), latest, f.backup.GetNamespace(), strings.ToLower(f.backup.Kind()), f.backup.GetName(), backupv1.AnnotationSkipCleanup, why)
 }
 
 // refused says why a Job cannot be created. The Job's name in it keeps the run

@@ -72,7 +72,7 @@ func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
 	ctrl.LoggerFrom(ctx).Info("Let the object go", "reason", reason)
 	cleanups.WithLabelValues(f.backup.Kind(), f.backup.GetNamespace(), reason).Inc()
 	if words := farewell[reason]; words != "" {
-		r.event(f.backup, nil, corev1.EventTypeNormal, reason, "%s", words)
+		r.event(f.backup, nil, corev1.EventTypeNormal, reason, words, backupv1.ClaimName(f.backup))
 	}
 	if reason == backupv1.ReasonCleanupSucceeded { // before now it would be made anew
 		return time.Time{}, r.tidy(ctx, f.backup, []job{*f.cleanup})
@@ -80,13 +80,14 @@ func (r *reconciler) finalize(ctx context.Context, f facts) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// farewell says what became of the backups. A namespace that is being deleted
+// farewell says what became of the backups in which claim: those in one that
+// spec.storage named before are nobody's. A namespace that is being deleted
 // takes no events.
 var farewell = map[string]string{
-	backupv1.ReasonCleanupSucceeded: "The object's backups are removed",
-	backupv1.ReasonCleanupFailed:    "The clean-up failed; backups that it had not removed yet stay",
-	backupv1.ReasonCleanupTimedOut:  "The clean-up took too long; backups that it had not removed yet stay",
-	backupv1.ReasonCleanupSkipped:   "The clean-up is given up, as was asked for; backups that it had not removed yet stay",
+	backupv1.ReasonCleanupSucceeded: "The object's backups in claim %s are removed",
+	backupv1.ReasonCleanupFailed:    "The clean-up of claim %s failed; backups that it had not removed yet stay",
+	backupv1.ReasonCleanupTimedOut:  "The clean-up of claim %s took too long; backups that it had not removed yet stay",
+	backupv1.ReasonCleanupSkipped:   "The clean-up of claim %s is given up, as was asked for; backups that it had not removed yet stay",
 }
 
 // cleanUp takes the next step and returns why the object may go, empty for not

@@ -98,7 +98,7 @@ func TestCleanUpEndsRunsThenRemovesTheBackupsThenLetsGo(t *testing.T) {
 	}
 	w.finish(job, batchv1.JobComplete, "{}")
 	w.mustPass()
-	if !w.gone() || len(w.jobs()) != 0 || !strings.HasPrefix(w.events[len(w.events)-1], "Normal CleanupSucceeded") {
+	if last := w.events[len(w.events)-1]; !w.gone() || len(w.jobs()) != 0 || last != "Normal CleanupSucceeded: The object's backups in claim nightly-backups are removed" {
 		t.Errorf("got %v and %d Jobs, want it gone and the clean-up with it", w.events, len(w.jobs()))
 	}
 }
@@ -184,7 +184,7 @@ func TestADeletionThatWaitsSaysForWhatAndUntilWhen(t *testing.T) {
 	}{
 		"the clean-up goes on": {
 			func(*world) {},
-			"The object's backups are removed, then it goes, by LATEST at the latest. To keep what is left of them: kubectl -n shop annotate backupjob nightly backup.example.com/skip-cleanup=true",
+			"The object's backups in claim nightly-backups are removed, then it goes, by LATEST at the latest. To keep what is left of them: kubectl -n shop annotate backupjob nightly backup.example.com/skip-cleanup=true",
 		},
 		"the claim is missing": {
 			func(w *world) {
