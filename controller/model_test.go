@@ -4,15 +4,19 @@
 package controller
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/backupjob-operator/api/agent"
 	"example.com/backupjob-operator/api/schedule"
@@ -46,6 +50,7 @@ type model struct {
 	*world
 	random   *rand.Rand
 	requests int
+	full     bool // a quota refuses Jobs
 }
 
 func live(t *testing.T, random *rand.Rand) {
@@ -57,7 +62,13 @@ func live(t *testing.T, random *rand.Rand) {
 		b.Spec.StartingDeadlineSeconds = new(int64(10 + random.IntN(3000)))
 	}))
 	m := &model{world: w, random: random}
-	steps := []func(){m.wait, m.wait, m.wait, m.meet, m.meet, m.end, m.end, m.collect, m.user, m.stale, m.stale, m.crash}
+	steps := []func(){m.wait, m.wait, m.wait, m.meet, m.meet, m.end, m.end, m.collect, m.user, m.stale, m.stale, m.crash, m.quota, m.overtake}
+	w.refuse = func(call string, o client.Object) error {
+		if m.full && call == "create Job" {
+			return apierrors.NewForbidden(batchv1.Resource("jobs"), o.GetName(), errors.New("exceeded quota: jobs"))
+		}
+		return nil
+	}
 	for range 100 {
 		steps[random.IntN(len(steps))]()
 		m.once()
@@ -120,6 +131,31 @@ func (m *model) user() {
 			b.SetAnnotations(map[string]string{backupv1.AnnotationRunRequestedAt: strconv.Itoa(m.requests)})
 		}
 	})
+}
+
+// quota is set for a while, now and then.
+func (m *model) quota() { m.full = !m.full && m.random.IntN(3) == 0 }
+
+// overtake is somebody who writes the object between two calls of a pass.
+func (m *model) overtake() {
+	call, before := 1+m.random.IntN(4), m.refuse
+	m.refuse = func(what string, o client.Object) error {
+		if len(m.calls) == call {
+			m.edit(func(b backupv1.Backup) { b.SetLabels(map[string]string{"overtaken": strconv.Itoa(m.random.Int())}) })
+		}
+		return before(what, o)
+	}
+	_, _ = m.pass()
+	m.refuse = before
+}
+
+// refused is the Job that the status says is refused, empty if it says none.
+func (m *model) refused(b backupv1.Backup) string {
+	c := facts{now: m.clock.Now(), backup: b}.standingRefusal()
+	if c == nil {
+		return ""
+	}
+	return c.Message
 }
 
 // stale makes a pass on whatever the cache had before.
@@ -187,6 +223,8 @@ func (m *model) expected(b backupv1.Backup, now time.Time) (start string, skip *
 		return "", &newest
 	case p.ConcurrencyPolicy == backupv1.ConcurrencyReplace && (busy || asked != s.LastHandledRunRequest):
 		return "", nil
+	case m.full, strings.Contains(m.refused(b), jobName(b, run{at: newest})):
+		return "", nil // until the next time or an edit
 	}
 	return jobName(b, run{at: newest}), nil
 }
@@ -245,7 +283,7 @@ func (m *model) checkPhase(b backupv1.Backup, s *backupv1.BackupStatus) {
 		want = backupv1.PhaseRunning
 	case b.Policy().Suspended():
 		want = backupv1.PhaseSuspended
-	case err != nil:
+	case err != nil, m.refused(b) != "":
 		want = backupv1.PhaseFailed
 	}
 	if s.Phase != want || (s.NextScheduleTime != nil) != (err == nil && !b.Policy().Suspended()) {
@@ -255,7 +293,7 @@ func (m *model) checkPhase(b backupv1.Backup, s *backupv1.BackupStatus) {
 		m.t.Errorf("got next time %v, and it is %v", next, m.clock.Now())
 	}
 	asked := b.GetAnnotations()[backupv1.AnnotationRunRequestedAt]
-	if asked != s.LastHandledRunRequest && len(s.Active) == 0 && err == nil {
+	if asked != s.LastHandledRunRequest && len(s.Active) == 0 && err == nil && !strings.Contains(m.refused(b), jobName(b, run{request: asked})) {
 		m.t.Errorf("request %q was not handled: %+v", asked, s)
 	}
 	if s.LastHandledRunRequest != "" && m.created[jobName(b, run{request: s.LastHandledRunRequest})] == 0 {
