@@ -92,6 +92,9 @@ func TestDecide(t *testing.T) {
 	edit := func(expr string) func(*backupv1.BackupJob) {
 		return func(b *backupv1.BackupJob) { b.Spec.Schedule = expr }
 	}
+	zone := func(name string) func(*backupv1.BackupJob) {
+		return func(b *backupv1.BackupJob) { b.Spec.TimeZone = &name }
+	}
 	ranAt := func(when string) func(*backupv1.BackupJob) {
 		return func(b *backupv1.BackupJob) { b.Status.LastScheduleTime = atPtr(t, when) }
 	}
@@ -121,6 +124,46 @@ func TestDecide(t *testing.T) {
 		"at the time one run starts": {
 			now: "2027-03-11 02:00:00", change: []func(*backupv1.BackupJob){lastNight},
 			want: planned{Start: []string{"2027-03-11 02:00:00"}, Next: "2027-03-12 02:00:00"},
+		},
+		"our clock a second late: the run keeps its scheduled time": {
+			now: "2027-03-11 02:00:01", change: []func(*backupv1.BackupJob){lastNight},
+			want: planned{Start: []string{"2027-03-11 02:00:00"}, Next: "2027-03-12 02:00:00"},
+		},
+		"the server's clock a second early: a run that ended before it was due is no other run": {
+			now: "2027-03-11 02:00:00", change: []func(*backupv1.BackupJob){lastNight},
+			jobs: []job{jobAt(t, "a", "2027-03-11 02:00:00", succeeded, "2027-03-11 01:59:59")},
+			want: planned{Next: "2027-03-12 02:00:00"},
+		},
+		"the schedule was edited while we were down over its old time: nothing is made up for": {
+			now: "2027-03-11 02:10:00", change: []func(*backupv1.BackupJob){lastNight, edit("5 2 * * *")},
+			want: planned{Since: "2027-03-11 02:10:00", Next: "2027-03-12 02:05:00"},
+		},
+		"edited and set back before anybody saw it": {
+			now: "2027-03-11 02:10:00", change: []func(*backupv1.BackupJob){lastNight, edit("5 2 * * *"), edit("0 2 * * *")},
+			want: planned{Start: []string{"2027-03-11 02:00:00"}, Next: "2027-03-12 02:00:00"},
+		},
+		"the zone is edited while a run goes on: it goes on, and the next one is that of the new zone": {
+			now: "2027-03-10 02:05:00", jobs: []job{jobAt(t, "a", "2027-03-10 02:00:00", active)},
+			change: []func(*backupv1.BackupJob){lastNight, zone("America/New_York")},
+			want:   planned{Since: "2027-03-10 02:05:00", Next: "2027-03-10 07:00:00"},
+		},
+		"the zone is edited in the hour that does not exist there": {
+			now: "2027-03-28 01:00:00", // 03:00 in Berlin, where 02:00 is left out and runs now
+			change: []func(*backupv1.BackupJob){func(b *backupv1.BackupJob) {
+				b.Status.LastScheduleTime = atPtr(t, "2027-03-27 02:00:00")
+			}, zone("Europe/Berlin")},
+			want: planned{Since: "2027-03-28 01:00:00", Next: "2027-03-29 00:00:00"},
+		},
+		"the zone is edited between the two times that a clock shows": {
+			now: "2027-10-31 00:30:00", // 02:30 in Berlin for the first time
+			change: []func(*backupv1.BackupJob){every("45 2 * * *"), func(b *backupv1.BackupJob) {
+				b.Status.LastScheduleTime = atPtr(t, "2027-10-30 02:45:00")
+			}, zone("Europe/Berlin")},
+			want: planned{Since: "2027-10-31 00:30:00", Next: "2027-10-31 00:45:00"},
+		},
+		"suspended and resumed between two times": {
+			now: "2027-03-10 14:00:00", change: []func(*backupv1.BackupJob){lastNight, func(b *backupv1.BackupJob) { b.Spec.Suspend = new(false) }},
+			want: planned{Next: "2027-03-11 02:00:00"},
 		},
 		"a restart in the middle of the day starts nothing": {
 			now: "2027-03-10 15:14:00", change: []func(*backupv1.BackupJob){lastNight},
