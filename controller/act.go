@@ -40,6 +40,7 @@ func (r *reconciler) act(ctx context.Context, f facts, p plan) (a acted, err err
 			return a, err
 		}
 		if refusal != nil {
+			refusal.Message += ". The next run, a new request or an edit of the spec tries again"
 			for _, name := range refused {
 				refusal.Message = fmt.Sprintf("Job %s is refused, too. %s", name, refusal.Message)
 			}

@@ -77,7 +77,7 @@ func refused(reason, job, why string, args ...any) *metav1.Condition {
 }
 
 func nameTaken(b backupv1.Backup, job string) *metav1.Condition {
-	return refused(backupv1.ReasonNameTaken, job, "a Job of somebody else has its name. Next: kubectl -n %s delete job %s; the next run or an edit tries again",
+	return refused(backupv1.ReasonNameTaken, job, "a Job of somebody else has its name. Next: kubectl -n %s delete job %s",
 		b.GetNamespace(), job)
 }
 

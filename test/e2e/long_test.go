@@ -171,14 +171,3 @@ func (p prometheus) settled(query string) float64 {
 	Eventually(func() (int, error) { return p.series(query) }).WithTimeout(soon).Should(Equal(1))
 	return p.one(query)
 }
-
-func mysqlBackup(namespace, name string, mutate func(*backupv1.MySQLBackup)) *backupv1.MySQLBackup {
-	b := &backupv1.MySQLBackup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	b.Spec.Source.Host = "mysql-primary.default.svc.cluster.local"
-	b.Spec.Source.Databases = []backupv1.DatabaseName{"user_profiles"}
-	b.Spec.Schedule = "0 0 1 1 *"
-	if mutate != nil {
-		mutate(b)
-	}
-	return b
-}

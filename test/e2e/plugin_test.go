@@ -9,9 +9,11 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
@@ -68,6 +70,33 @@ var _ = Describe("kubectl backup", func() {
 		Expect(out).To(MatchRegexp(`Pod backupjob-webhook-\S+, by port-forward, serves serial [0-9a-f]+ of backupjob-webhook.backupjob-system.svc, TLS 1.3, trusted by all`))
 		Expect(out).To(ContainSubstring("BackupJob: read as v1alpha1"))
 		Expect(out).To(ContainSubstring(" 0 warn, 0 fail."))
+	})
+
+	It("takes and completes names as kubectl does", func(ctx context.Context) {
+		ns := newNamespace(ctx)
+		for _, b := range []client.Object{backupJob(ns, "both", nil), backupJob(ns, "nightly", nil), mysqlBackup(ns, "both", nil)} {
+			Expect(cluster.Create(ctx, b)).To(Succeed())
+		}
+		for line, want := range map[string]string{
+			"history -n " + ns + " bj/":              "bj/both\nbj/nightly\n",
+			"run -n " + ns + " ni":                   "nightly\n",
+			"run -n " + ns + " bo":                   ":4\n", // nothing: it is the name of two objects
+			"list -n " + ns[:len(ns)-1]:              ns + "\n",
+			"list -o ":                               "json\n",
+			"history --namespace " + ns + " mb/both": "mb/both\n",
+		} {
+			out, code := plugin(ctx, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+			Expect(code).To(Equal(0), out)
+			Expect(out).To(ContainSubstring(want), line)
+		}
+		out, code := plugin(ctx, "history", "both", "-n", ns)
+		Expect(code).NotTo(Equal(0))
+		Expect(out).To(ContainSubstring("write bj/both or mb/both"))
+		out, code = plugin(ctx, "list", "-A", "-o", "name")
+		Expect(code).To(Equal(0), out)
+		Expect(out).To(And(ContainSubstring("backupjob.backup.example.com/both"), ContainSubstring("mysqlbackup.backup.example.com/both")))
+		out, code = plugin(ctx, "history", "nightly", "-n", ns, "-o", "yaml")
+		Expect(code).To(Equal(0), out)
 	})
 
 	It("ends with 1 for a name that is not there", func(ctx context.Context) {

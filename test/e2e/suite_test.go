@@ -139,6 +139,17 @@ func backupJob(namespace, name string, mutate func(*backupv1.BackupJob)) *backup
 	return b
 }
 
+func mysqlBackup(namespace, name string, mutate func(*backupv1.MySQLBackup)) *backupv1.MySQLBackup {
+	b := &backupv1.MySQLBackup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	b.Spec.Source.Host = "mysql-primary.default.svc.cluster.local"
+	b.Spec.Source.Databases = []backupv1.DatabaseName{"user_profiles"}
+	b.Spec.Schedule = "0 0 1 1 *"
+	if mutate != nil {
+		mutate(b)
+	}
+	return b
+}
+
 // requestRun asks for a run now.
 func requestRun(ctx context.Context, b client.Object) {
 	GinkgoHelper()

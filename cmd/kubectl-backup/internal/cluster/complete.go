@@ -20,7 +20,7 @@ import (
 )
 
 // CompleteNames offers the names of the objects in the namespace.
-func (a *Access) CompleteNames(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *Access) CompleteNames(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -39,7 +39,23 @@ func (a *Access) CompleteNames(cmd *cobra.Command, args []string, _ string) ([]c
 			names = append(names, kind.Short+"/"+item.GetName())
 		}
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return offered(names, typed), cobra.ShellCompDirectiveNoFileComp
+}
+
+// offered are the names that begin with what was typed: with their kinds, and
+// bare, once somebody begins to type such a one, where one kind only has it.
+func offered(names []cobra.Completion, typed string) []cobra.Completion {
+	kinds := map[string]int{}
+	for _, name := range names {
+		_, bare, _ := strings.Cut(name, "/")
+		kinds[bare]++
+	}
+	for _, bare := range slices.Sorted(maps.Keys(kinds)) {
+		if kinds[bare] == 1 && typed != "" {
+			names = append(names, bare)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, typed) })
 }
 
 // CompleteFlags offers the namespaces of the server and the contexts, clusters
