@@ -52,7 +52,7 @@ func (o *controllerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.namespaces, "namespaces", nil,
 		"`names` of the namespaces to work in, separated by commas (default: all)")
 	flags.Float32Var(&o.qps, "kube-api-qps", 100,
-		"`number` of requests per second to the API server; a negative number means no limit")
+		"`number` of requests per second to the API server about each kind of object; a negative number means no limit")
 	flags.IntVar(&o.burst, "kube-api-burst", 200,
 		"`number` of requests that may go out at once before --kube-api-qps holds")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,24 @@ func startControllerAs(user, namespace string, at *clocktesting.FakePassiveClock
 
 func startControllerWith(cfg *rest.Config, namespace string, at *clocktesting.FakePassiveClock, faults interceptor.Funcs) func() {
 	GinkgoHelper()
+	mgr := newController(cfg, namespace, at, faults)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	stopped := false
+	stop := func() {
+		if !stopped {
+			stopped = true
+			cancel()
+			Expect(<-done).To(Succeed())
+		}
+	}
+	DeferCleanup(stop)
+	return stop
+}
+
+func newController(cfg *rest.Config, namespace string, at *clocktesting.FakePassiveClock, faults interceptor.Funcs) ctrl.Manager {
+	GinkgoHelper()
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:     scheme,
 		Logger:     logs.logger(),
@@ -87,19 +106,7 @@ func startControllerWith(cfg *rest.Config, namespace string, at *clocktesting.Fa
 		Clock: at, MaxConcurrentReconciles: 4, RetryBaseDelay: 5 * time.Millisecond, RetryMaxDelay: time.Second,
 		AgentImage: "agent:1", MySQLImage: "mysql:1", MariaDBImage: "mariadb:1", CleanupTimeout: time.Minute,
 	})).To(Succeed())
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	stopped := false
-	stop := func() {
-		if !stopped {
-			stopped = true
-			cancel()
-			Expect(<-done).To(Succeed())
-		}
-	}
-	DeferCleanup(stop)
-	return stop
+	return mgr
 }
 
 // poke makes the controllers look again: their clock does not wake them.
@@ -140,7 +147,7 @@ func observed(ctx context.Context, b *backupv1.BackupJob) {
 func end(ctx context.Context, job *batchv1.Job, condition batchv1.JobConditionType) {
 	GinkgoHelper()
 	now := metav1.Now()
-	job.Status.StartTime = &now
+	job.Status.StartTime = cmp.Or(job.Status.StartTime, &now)
 	interim := batchv1.JobSuccessCriteriaMet
 	if condition == batchv1.JobFailed {
 		interim = batchv1.JobFailureTarget
