@@ -37,7 +37,7 @@ func breaches(kind, namespace string) []breach {
 	var all []breach
 	visitSchema([]step{{name: "spec"}}, &spec, func(path []step, s *props) {
 		add := func(bound string, value any) {
-			all = append(all, breach{fmt.Sprintf("%s: %s", pathText(path), bound), changed(good, path, value)})
+			all = append(all, breach{fmt.Sprintf("%s: %s", pathText(path), bound), withValue(good, path, value)})
 		}
 		breakNumbers(s, add)
 		breakTexts(s, add)
@@ -47,7 +47,7 @@ func breaches(kind, namespace string) []breach {
 		}
 		for _, name := range s.Required {
 			all = append(all, breach{
-				pathText(path) + ": required " + name, changed(good, append(slices.Clone(path), step{name: name}), nil),
+				pathText(path) + ": required " + name, withValue(good, append(slices.Clone(path), step{name: name}), nil),
 			})
 		}
 		for _, rule := range s.XValidations {

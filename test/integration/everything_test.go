@@ -172,9 +172,9 @@ func at(u *unstructured.Unstructured, path []step) (value any, found bool) {
 	return value, true
 }
 
-// changed returns a copy of the object with another value at a path, or with
+// withValue returns a copy of the object with another value at a path, or with
 // none.
-func changed(u *unstructured.Unstructured, path []step, value any) *unstructured.Unstructured {
+func withValue(u *unstructured.Unstructured, path []step, value any) *unstructured.Unstructured {
 	GinkgoHelper()
 	u = u.DeepCopy()
 	last := path[len(path)-1]

@@ -171,19 +171,19 @@ var _ = Describe("The second lock, with the webhook configurations deleted and t
 					return admin.Create(ctx, askingTooLong(object("v1", kind, ns, "probe", nil)), client.DryRunAll)
 				})
 				for n, i := range invariants {
-					u := i.in(object(version, kind, ns, stored(n), nil), version, kind, i.bad)
+					u := i.in(object(version, kind, ns, storedName(n), nil), version, kind, i.bad)
 					u.SetFinalizers([]string{"integration.test/hold"})
 					Expect(admin.Create(ctx, u)).To(Succeed())
 				}
 				back()
 				for n, i := range invariants {
 					By(i.name)
-					editStored(ctx, version, kind, ns, stored(n))
-					worse := i.in(read(ctx, version, kind, ns, stored(n)), version, kind, i.worse)
+					editStored(ctx, version, kind, ns, storedName(n))
+					worse := i.in(read(ctx, version, kind, ns, storedName(n)), version, kind, i.worse)
 					refusedByPolicy(admin.Update(ctx, worse), "backupjob-invariants", i.says)
 
-					Expect(admin.Delete(ctx, read(ctx, version, kind, ns, stored(n)))).To(Succeed())
-					u := read(ctx, version, kind, ns, stored(n))
+					Expect(admin.Delete(ctx, read(ctx, version, kind, ns, storedName(n)))).To(Succeed())
+					u := read(ctx, version, kind, ns, storedName(n))
 					Expect(u.GetDeletionTimestamp()).NotTo(BeNil())
 					u.SetFinalizers(nil)
 					Expect(admin.Update(ctx, u)).To(Succeed())
@@ -193,7 +193,7 @@ var _ = Describe("The second lock, with the webhook configurations deleted and t
 	}
 })
 
-func stored(n int) string { return "stored-" + string(rune('a'+n)) }
+func storedName(n int) string { return "stored-" + string(rune('a'+n)) }
 
 // editStored edits what is none of the faults of an object, in both versions.
 func editStored(ctx context.Context, written, kind, ns, name string) {
