@@ -27,28 +27,38 @@ type server struct {
 	schemas map[string]schema
 	fields  map[string]*managedfields.FieldManager
 	stored  *unstructured.Unstructured
+	// finished is a server whose CRD has no v1alpha1 any more.
+	finished bool
 }
 
 func newServer(t *testing.T, kind string) *server {
 	t.Helper()
 	s := &server{t: t, schemas: map[string]schema{}, fields: map[string]*managedfields.FieldManager{}}
-	models := map[string]*spec.Schema{}
+	types := typesOf(t, kind)
 	for _, version := range []string{oldVersion, newVersion} {
 		s.schemas[version] = schemaOf(t, kind, version)
-		models[version] = modelOf(s.schemas[version])
-	}
-	types, err := managedfields.NewTypeConverter(models, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, version := range []string{oldVersion, newVersion} {
 		gv, _ := apischema.ParseGroupVersion(version)
+		var err error
 		s.fields[version], err = managedfields.NewDefaultCRDFieldManager(types, s, s, s, gv.WithKind(kind), gv, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return s
+}
+
+// typesOf knows the types of a kind in both versions.
+func typesOf(t *testing.T, kind string) managedfields.TypeConverter {
+	t.Helper()
+	models := map[string]*spec.Schema{}
+	for _, version := range []string{oldVersion, newVersion} {
+		models[version] = modelOf(schemaOf(t, kind, version))
+	}
+	types, err := managedfields.NewTypeConverter(models, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return types
 }
 
 func modelOf(s schema) *spec.Schema {
@@ -73,6 +83,9 @@ func (s *server) ConvertToVersion(in runtime.Object, target runtime.GroupVersion
 	if !ok {
 		gv, _ := apischema.ParseGroupVersion(target.Identifier())
 		gvk = gv.WithKind(in.GetObjectKind().GroupVersionKind().Kind)
+	}
+	if s.finished && gvk.GroupVersion().String() == oldVersion {
+		return nil, errors.New("the CRD has no v1alpha1")
 	}
 	return s.convert(in.(*unstructured.Unstructured), gvk.GroupVersion().String()), nil
 }
@@ -115,10 +128,15 @@ func (s *server) get(version string) *unstructured.Unstructured {
 // apply is a server-side apply with force. An object that the schema refuses stays as it was.
 func (s *server) apply(manager, version string, body map[string]any) (refused error) {
 	s.t.Helper()
+	return s.applyWith(manager, version, body, true)
+}
+
+func (s *server) applyWith(manager, version string, body map[string]any, force bool) (refused error) {
+	s.t.Helper()
 	config := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": version, "kind": s.schemas[version].kind, "metadata": map[string]any{"name": "a"}, "spec": body,
 	}}
-	applied, err := s.fields[version].Apply(s.get(version), config.DeepCopy(), manager, true)
+	applied, err := s.fields[version].Apply(s.get(version), config.DeepCopy(), manager, force)
 	if err != nil {
 		s.t.Fatalf("%s applies in %s: %v\nconfig %s\nlive   %s", manager, version, err, encode(s.t, body), encode(s.t, s.stored))
 	}

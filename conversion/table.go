@@ -39,6 +39,7 @@ func at(paths ...string) [][]string {
 // table holds the lines of a kind, ready for both directions.
 type table struct {
 	toNew, toOld []step
+	lines        []line
 	pairs        []pair
 }
 
@@ -51,6 +52,7 @@ func newTable(groups ...[]line) *table {
 	t := &table{}
 	for _, lines := range groups {
 		for _, l := range lines {
+			t.lines = append(t.lines, l)
 			t.pairs = append(t.pairs, l.pairs...)
 			if l.old != nil {
 				t.toNew = append(t.toNew, step{from: l.old, to: l.new, turn: l.toNew})
