@@ -45,6 +45,11 @@ func TestGolden(t *testing.T) {
 		"help-history":    {args: []string{"history", "-h"}},
 		"help-audit":      {args: []string{"audit", "--help"}},
 		"help-lint":       {args: []string{"lint", "--help"}},
+		"help-migrate":    {args: []string{"migrate"}},
+		"help-plan":       {args: []string{"migrate", "plan", "--help"}},
+		"help-migrating":  {args: []string{"migrate", "run", "--help"}},
+		"help-verify":     {args: []string{"migrate", "verify", "--help"}},
+		"help-finish":     {args: []string{"migrate", "finish", "--help"}},
 		"help-schedule":   {args: []string{"schedule", "--help"}},
 		"help-convert":    {args: []string{"convert", "--help"}},
 		"help-completion": {args: []string{"completion", "--help"}},
@@ -103,6 +108,9 @@ func TestGolden(t *testing.T) {
 		"run-timeout-alone":    {args: []string{"run", "bj/nightly", "--timeout", "5m"}},
 		"history-name-and-all": {args: []string{"history", "bj/nightly", "-A"}},
 		"history-too-many":     {args: []string{"history", "bj", "nightly"}},
+		"migrate-unknown-step": {args: []string{"migrate", "finnish"}},
+		"migrate-no-cluster":   {args: []string{"migrate", "plan"}},
+		"migrate-bad-method":   {args: []string{"migrate", "run", "--method", "magic"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

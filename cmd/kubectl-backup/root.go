@@ -19,6 +19,7 @@ import (
 	"example.com/backupjob-operator/cmd/kubectl-backup/internal/history"
 	"example.com/backupjob-operator/cmd/kubectl-backup/internal/lint"
 	"example.com/backupjob-operator/cmd/kubectl-backup/internal/list"
+	"example.com/backupjob-operator/cmd/kubectl-backup/internal/migrate"
 	runcommand "example.com/backupjob-operator/cmd/kubectl-backup/internal/run"
 	"example.com/backupjob-operator/cmd/kubectl-backup/internal/schedule"
 )
@@ -108,6 +109,7 @@ func addCommands(root *cobra.Command, c clock.WithTicker) error {
 		{inCluster, func() (*cobra.Command, error) { return runcommand.Command(c) }},
 		{inCluster, func() (*cobra.Command, error) { return history.Command(c) }},
 		{inCluster, func() (*cobra.Command, error) { return audit.Command(c, version) }},
+		{inCluster, func() (*cobra.Command, error) { return migrate.Command(c) }},
 		{offline, func() (*cobra.Command, error) { return lint.Command(c) }},
 		{offline, func() (*cobra.Command, error) { return schedule.Command(c) }},
 		{offline, convert.Command},
@@ -122,6 +124,9 @@ func addCommands(root *cobra.Command, c clock.WithTicker) error {
 		}
 		cmd.GroupID = group.id
 		cmd.DisableFlagsInUseLine = true
+		if cmd.HasSubCommands() {
+			cmd.Args, cmd.SuggestionsMinimumDistance = noUnknownCommand, root.SuggestionsMinimumDistance
+		}
 		root.AddCommand(cmd)
 	}
 	return nil

@@ -51,18 +51,26 @@ func (a *Access) AddFlags(flags *pflag.FlagSet) {
 	flags.AddFlagSet(own)
 }
 
-// Connect reads the kubeconfig. It does not talk to the server yet.
-// Its warnings go where the caller says.
-func (a *Access) Connect(warnings io.Writer) (*Connection, error) {
-	loader := a.loader()
-	config, err := loader.ClientConfig()
+// Config reads the kubeconfig.
+func (a *Access) Config() (*rest.Config, error) {
+	config, err := a.loader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, exit.Misusef("no cluster is known: name a kubeconfig with --kubeconfig or in KUBECONFIG")
 	}
 	if err != nil {
 		return nil, exit.Misuse(fmt.Errorf("read the kubeconfig: %w", err))
 	}
-	namespace, _, err := loader.Namespace()
+	return config, nil
+}
+
+// Connect reads the kubeconfig. It does not talk to the server yet.
+// Its warnings go where the caller says.
+func (a *Access) Connect(warnings io.Writer) (*Connection, error) {
+	config, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	namespace, _, err := a.loader().Namespace()
 	if err != nil {
 		return nil, exit.Misuse(fmt.Errorf("read the kubeconfig: %w", err))
 	}
