@@ -5,6 +5,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -54,21 +55,18 @@ func (p *pass) run(ctx context.Context) error {
 }
 
 func (p *pass) visitAll(ctx context.Context, objects []unstructured.Unstructured) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, together := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, p.m.Concurrency))
 	for i := range objects {
-		if ctx.Err() != nil {
+		if together.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			err := p.m.retry(ctx, p.bar.say, func() error { return p.visit(ctx, &objects[i]) })
-			return p.judge(ctx, &objects[i], err)
+			err := p.m.retry(together, p.bar.say, func() error { return p.visit(together, &objects[i]) })
+			return p.judge(together, &objects[i], err)
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return ctx.Err()
+	return errors.Join(group.Wait(), ctx.Err())
 }
 
 // judge sorts an error: one object's, or everybody's.

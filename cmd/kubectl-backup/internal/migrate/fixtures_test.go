@@ -3,12 +3,79 @@
 
 package migrate
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"example.com/backupjob-operator/cmd/kubectl-backup/internal/cluster"
+)
 
 func anObject(namespace, name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": newVersion.String(), "kind": "BackupJob",
-		"metadata": map[string]any{"namespace": namespace, "name": name, "resourceVersion": "7"},
+		"metadata": map[string]any{"namespace": namespace, "name": name},
 		"spec":     map[string]any{"schedule": "0 2 * * *", "source": map[string]any{"host": "h", "port": int64(1)}},
 	}}
+}
+
+// aCRD serves both versions, and may have stored both.
+func aCRD() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "backupjobs.backup.example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{
+			{Name: "v1", Served: true, Storage: true}, {Name: "v1alpha1", Served: true},
+		}},
+		Status: apiextensionsv1.CustomResourceDefinitionStatus{StoredVersions: []string{"v1alpha1", "v1"}},
+	}
+}
+
+// aMigration works on what a test says is in the cluster. Its clock runs as fast
+// as somebody waits for it.
+func aMigration(t *testing.T, on interceptor.Funcs, objects ...client.Object) (*migration, *subject) {
+	t.Helper()
+	scheme := apiruntime.NewScheme()
+	for _, add := range []func(*apiruntime.Scheme) error{apiextensionsv1.AddToScheme, storagemigrationv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock := clocktesting.NewFakeClock(noon)
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if clock.HasWaiters() {
+				clock.Step(lookEvery)
+			}
+			runtime.Gosched()
+		}
+	}()
+	m := &migration{
+		Options: Options{Method: MethodAuto, ChunkSize: 500, Concurrency: 2, ErrOut: io.Discard},
+		client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper()).WithObjects(append(objects, aCRD())...).
+			WithStatusSubresource(aCRD(), &storagemigrationv1.StorageVersionMigration{}).WithInterceptorFuncs(on).Build(),
+		clock: clock, progress: newProgress(io.Discard, clock), patience: time.Minute, silence: silence,
+	}
+	s := &subject{Resource: &Resource{Name: "backupjobs", Kind: "BackupJob"}, kind: cluster.Kinds[0]}
+	if err := m.read(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return m, s
 }
