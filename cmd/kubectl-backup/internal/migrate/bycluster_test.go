@@ -63,7 +63,9 @@ func trims(ctx context.Context, c client.Client, _ *storagemigrationv1.StorageVe
 	return c.Status().Update(ctx, crd)
 }
 
-func sleeps(context.Context, client.Client, *storagemigrationv1.StorageVersionMigration) error { return nil }
+func sleeps(context.Context, client.Client, *storagemigrationv1.StorageVersionMigration) error {
+	return nil
+}
 
 var (
 	begins    = says(storagemigrationv1.MigrationRunning, metav1.ConditionTrue, "")
@@ -101,7 +103,9 @@ func TestByCluster(t *testing.T) {
 		"another migration is under way":        {[]client.Object{another}, trimsThen, 0, "", 1},
 		"nobody works on it":                    {nil, nil, 1, errSilent.Error(), 0},
 		"the migrator takes a while to wake up": {nil, join(script{sleeps, sleeps, sleeps}, trimsThen), 1, "", 0},
-		"someone deletes it":                    {nil, script{begins, func(ctx context.Context, c client.Client, one *storagemigrationv1.StorageVersionMigration) error { return c.Delete(ctx, one) }}, 1, "someone deleted the StorageVersionMigration", 0},
+		"someone deletes it": {nil, script{begins, func(ctx context.Context, c client.Client, one *storagemigrationv1.StorageVersionMigration) error {
+			return c.Delete(ctx, one)
+		}}, 1, "someone deleted the StorageVersionMigration", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &migrator{script: tc.script}
@@ -127,11 +131,11 @@ func TestByCluster(t *testing.T) {
 
 func TestByClusterSaysThatTheClusterGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	g := &migrator{script: noTrim[:1]}
-	g.script = append(g.script, func(context.Context, client.Client, *storagemigrationv1.StorageVersionMigration) error {
+	interrupts := func(context.Context, client.Client, *storagemigrationv1.StorageVersionMigration) error {
 		cancel()
 		return nil
-	})
+	}
+	g := &migrator{script: []func(context.Context, client.Client, *storagemigrationv1.StorageVersionMigration) error{begins, interrupts}}
 	m, s := aMigration(t, g.funcs(), anObject("a", "b"))
 	if err := interrupted(ctx, m.byCluster(ctx, s)); !errors.Is(err, errGoesOn) {
 		t.Errorf("got %v", err)

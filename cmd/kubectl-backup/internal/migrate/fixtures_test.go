@@ -5,7 +5,6 @@ package migrate
 
 import (
 	"io"
-	"runtime"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -41,8 +41,31 @@ func aCRD() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// aMigration works on what a test says is in the cluster. Its clock runs as fast
-// as somebody waits for it.
+// impatient is a clock that goes on as soon as somebody waits for it.
+type impatient struct{ *clocktesting.FakeClock }
+
+func (c impatient) NewTimer(d time.Duration) clock.Timer {
+	timer := c.FakeClock.NewTimer(d)
+	c.Step(d)
+	return timer
+}
+
+func (c impatient) NewTicker(d time.Duration) clock.Ticker {
+	return &impatientTicker{c.FakeClock.NewTicker(d), c.FakeClock, d}
+}
+
+type impatientTicker struct {
+	clock.Ticker
+	clock *clocktesting.FakeClock
+	every time.Duration
+}
+
+func (t *impatientTicker) C() <-chan time.Time {
+	t.clock.Step(t.every)
+	return t.Ticker.C()
+}
+
+// aMigration works on what a test says is in the cluster.
 func aMigration(t *testing.T, on interceptor.Funcs, objects ...client.Object) (*migration, *subject) {
 	t.Helper()
 	scheme := apiruntime.NewScheme()
@@ -51,27 +74,12 @@ func aMigration(t *testing.T, on interceptor.Funcs, objects ...client.Object) (*
 			t.Fatal(err)
 		}
 	}
-	clock := clocktesting.NewFakeClock(noon)
-	stop := make(chan struct{})
-	t.Cleanup(func() { close(stop) })
-	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			if clock.HasWaiters() {
-				clock.Step(lookEvery)
-			}
-			runtime.Gosched()
-		}
-	}()
+	c := impatient{clocktesting.NewFakeClock(noon)}
 	m := &migration{
 		Options: Options{Method: MethodAuto, ChunkSize: 500, Concurrency: 2, ErrOut: io.Discard},
-		client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper()).WithObjects(append(objects, aCRD())...).
+		client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper()).WithReturnManagedFields().WithObjects(append(objects, aCRD())...).
 			WithStatusSubresource(aCRD(), &storagemigrationv1.StorageVersionMigration{}).WithInterceptorFuncs(on).Build(),
-		clock: clock, progress: newProgress(io.Discard, clock), patience: time.Minute, silence: silence,
+		clock: c, progress: newProgress(io.Discard, c), patience: time.Minute, silence: silence,
 	}
 	s := &subject{Resource: &Resource{Name: "backupjobs", Kind: "BackupJob"}, kind: cluster.Kinds[0]}
 	if err := m.read(t.Context(), s); err != nil {
