@@ -96,21 +96,28 @@ func installWebhooks(c client.Client, door *frontDoor) {
 			g.Expect(established(crd)).To(BeTrue())
 		}).WithTimeout(soon).Should(Succeed(), "the API server takes a moment to serve a new CRD")
 	}
+	door.installWebhooks(c, objects)
+	awaitWebhooks(ctx, c)
+}
+
+// installWebhooks makes the webhook configurations that are among the objects.
+func (d *frontDoor) installWebhooks(c client.Client, objects []*unstructured.Unstructured) {
+	GinkgoHelper()
+	ctx := context.Background()
 	for _, m := range typed[admissionregistrationv1.MutatingWebhookConfiguration](objects, "MutatingWebhookConfiguration") {
 		for i := range m.Webhooks {
-			door.redirect(&m.Webhooks[i].ClientConfig)
+			d.redirect(&m.Webhooks[i].ClientConfig)
 			m.Webhooks[i].NamespaceSelector = webhookNamespaces()
 		}
 		Expect(c.Create(ctx, m)).To(Succeed())
 	}
 	for _, v := range typed[admissionregistrationv1.ValidatingWebhookConfiguration](objects, "ValidatingWebhookConfiguration") {
 		for i := range v.Webhooks {
-			door.redirect(&v.Webhooks[i].ClientConfig)
+			d.redirect(&v.Webhooks[i].ClientConfig)
 			v.Webhooks[i].NamespaceSelector = webhookNamespaces()
 		}
 		Expect(c.Create(ctx, v)).To(Succeed())
 	}
-	awaitWebhooks(ctx, c)
 }
 
 func webhookNamespaces() *metav1.LabelSelector {
@@ -122,10 +129,15 @@ func webhookNamespaces() *metav1.LabelSelector {
 // crds are both CustomResourceDefinitions as the server has them.
 func crds(ctx context.Context) []apiextensionsv1.CustomResourceDefinition {
 	GinkgoHelper()
+	return crdsOf(ctx, admin)
+}
+
+func crdsOf(ctx context.Context, c client.Client) []apiextensionsv1.CustomResourceDefinition {
+	GinkgoHelper()
 	var found []apiextensionsv1.CustomResourceDefinition
 	for _, plural := range []string{"backupjobs", "mysqlbackups"} {
 		var crd apiextensionsv1.CustomResourceDefinition
-		Expect(admin.Get(ctx, client.ObjectKey{Name: plural + "." + backupv1.GroupName}, &crd)).To(Succeed())
+		Expect(c.Get(ctx, client.ObjectKey{Name: plural + "." + backupv1.GroupName}, &crd)).To(Succeed())
 		found = append(found, crd)
 	}
 	return found

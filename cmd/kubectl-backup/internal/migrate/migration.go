@@ -39,8 +39,10 @@ var (
 const fieldManager = "kubectl-backup"
 
 const (
-	// patience is how long a server or webhook may be away.
-	patience = 2 * time.Minute
+	// patience is how long a server or webhook may be away. A plan is there to
+	// tell of it.
+	patience     = 2 * time.Minute
+	planPatience = 15 * time.Second
 	// tryAgain is the first pause; each is twice as long as the one before it,
 	// up to tryAgainMost.
 	tryAgain     = 200 * time.Millisecond

@@ -16,11 +16,16 @@ import (
 // plan looks at everything and changes nothing.
 func (m *migration) plan(ctx context.Context) (*Report, error) {
 	report := &Report{Command: "plan"}
+	m.patience = min(m.patience, planPatience)
 	subjects, err := m.subjects(ctx, report)
 	if err != nil {
 		return nil, err
 	}
 	m.checkHealth(ctx, subjects, report)
+	if report.blocked() {
+		report.next("The objects were not looked at: put right what is Blocked above, then plan again. Nothing was changed.")
+		return report, ctx.Err()
+	}
 	for _, s := range subjects {
 		if err := m.planOne(ctx, s, report); err != nil {
 			if ctx.Err() != nil {
