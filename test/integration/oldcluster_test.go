@@ -6,13 +6,14 @@ package integration
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -20,7 +21,10 @@ import (
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -201,11 +205,12 @@ func (o *oldCluster) read(ctx context.Context, version string, of *unstructured.
 	return u
 }
 
-// checksums are those of every object in both versions, of all that is not the
-// server's own account of writes. What others write meanwhile is left out.
-func (o *oldCluster) checksums(ctx context.Context) map[string]string {
+// contents are every object in both versions, all that is not the server's own
+// account of writes. v1's defaults are filled in, which the server does when it
+// stores an object as v1. What others write meanwhile is left out.
+func (o *oldCluster) contents(ctx context.Context) map[string]string {
 	GinkgoHelper()
-	sums := map[string]string{}
+	found, schemas := map[string]string{}, o.schemas(ctx)
 	for _, version := range versions {
 		for _, u := range o.list(ctx, version) {
 			if u.GetName() == busy {
@@ -213,13 +218,47 @@ func (o *oldCluster) checksums(ctx context.Context) map[string]string {
 			}
 			u.SetResourceVersion("")
 			u.SetManagedFields(nil)
-			data, err := json.Marshal(u.Object)
+			u.SetGeneration(0)
+			hub := inNew(&u)
+			defaulting.Default(hub.Object, schemas[u.GetKind()])
+			data, err := json.Marshal([]any{u.GetAPIVersion(), hub.Object})
 			Expect(err).NotTo(HaveOccurred())
-			sum := sha256.Sum256(data)
-			sums[version+" "+key(&u)] = hex.EncodeToString(sum[:])
+			found[version+" "+key(&u)] = string(data)
 		}
 	}
-	return sums
+	return found
+}
+
+// schemas are those of v1, by kind.
+func (o *oldCluster) schemas(ctx context.Context) map[string]*structuralschema.Structural {
+	GinkgoHelper()
+	found := map[string]*structuralschema.Structural{}
+	for _, crd := range o.crds(ctx) {
+		for _, version := range crd.Spec.Versions {
+			if version.Name != "v1" {
+				continue
+			}
+			props := &apiextensions.JSONSchemaProps{}
+			Expect(apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, props, nil)).To(Succeed())
+			structural, err := structuralschema.NewStructural(props)
+			Expect(err).NotTo(HaveOccurred())
+			found[crd.Spec.Names.Kind] = structural
+		}
+	}
+	return found
+}
+
+// expectSame compares contents, and names only what differs.
+func expectSame(got, want map[string]string) {
+	GinkgoHelper()
+	Expect(slices.Sorted(maps.Keys(got))).To(Equal(slices.Sorted(maps.Keys(want))))
+	var differing []string
+	for name, text := range got {
+		if text != want[name] {
+			differing = append(differing, name+"\nis  "+text+"\nwas "+want[name])
+		}
+	}
+	Expect(len(differing)).To(BeZero(), "%d objects differ, such as\n%s", len(differing), strings.Join(differing[:min(len(differing), 3)], "\n"))
 }
 
 // raw is all that a step could have changed.

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"hash"
 
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -24,7 +26,11 @@ const mostReadings = 3
 func (m *migration) compareAll(ctx context.Context, s *subject, report *Report) error {
 	for reading := 1; ; reading++ {
 		r := &reader{m: m, s: s, sum: sha256.New()}
-		err := r.read(ctx)
+		var err error
+		if r.defaults, err = s.defaults(); err != nil {
+			return err
+		}
+		err = r.read(ctx)
 		if apierrors.IsResourceExpired(err) && reading < mostReadings {
 			continue
 		}
@@ -43,6 +49,7 @@ type reader struct {
 	m        *migration
 	s        *subject
 	sum      hash.Hash
+	defaults *structuralschema.Structural
 	objects  int64
 	problems []Problem
 }
@@ -91,17 +98,14 @@ func (r *reader) sameInOld(ctx context.Context, olds *pager, page *unstructured.
 
 func (r *reader) compare(read, old *unstructured.Unstructured) error {
 	r.objects++
-	var said string
-	var err error
 	if old == nil {
-		said, err = goAndCome(read)
-		if err == nil {
-			old = &unstructured.Unstructured{}
-			old.Object, err = convertObject(read, oldVersion.String())
+		made, err := convertObject(read, oldVersion.String())
+		if err != nil {
+			return err
 		}
-	} else {
-		said, err = compare(read, old)
+		old = &unstructured.Unstructured{Object: made}
 	}
+	said, back, err := compare(read, old)
 	if err != nil {
 		return err
 	}
@@ -112,12 +116,18 @@ func (r *reader) compare(read, old *unstructured.Unstructured) error {
 				read.GetNamespace(), r.s.Name, newVersion.Group, read.GetName()),
 		})
 	}
-	return r.add(read, old)
+	return r.add(read, back)
 }
 
-// add puts an object into the checksum.
-func (r *reader) add(read, old *unstructured.Unstructured) error {
+// add puts an object into the checksum: what it says in v1, and what it says in
+// v1alpha1, both as v1 and with v1's defaults. The server fills these in when it
+// stores an object as v1, so without them a migration would change the sum.
+func (r *reader) add(read *unstructured.Unstructured, back map[string]any) error {
 	encoder := json.NewEncoder(r.sum)
-	return errors.Join(encoder.Encode([]string{read.GetNamespace(), read.GetName(), string(read.GetUID())}),
-		encoder.Encode(read.Object["spec"]), encoder.Encode(old.Object["spec"]))
+	err := encoder.Encode([]string{read.GetNamespace(), read.GetName(), string(read.GetUID())})
+	for _, object := range []map[string]any{read.Object, back} {
+		defaulting.Default(object, r.defaults)
+		err = errors.Join(err, encoder.Encode(object["spec"]))
+	}
+	return err
 }

@@ -15,6 +15,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,12 +56,12 @@ func (m *migration) checkConversion(ctx context.Context, s *subject, report *Rep
 	cc := conversion.Webhook.ClientConfig
 	result, message, advice := m.endpoint(ctx, admissionService(cc.Service), cc.URL, cc.CABundle)
 	if s.serves(oldVersion.Version) && result != ResultBlocked {
-		page, err := m.firstOf(ctx, s)
+		tried, err := m.tryConversion(ctx, s)
 		switch {
 		case err != nil:
 			result, message = ResultBlocked, "a read in v1alpha1 fails: "+err.Error()
 			advice = "Look at the webhook ('kubectl logs -n backupjob-system deploy/backupjob-webhook') and its certificate ('kubectl get certificate -n backupjob-system')."
-		case page == 0:
+		case !tried:
 			message += "; there is no object to try it with"
 		default:
 			message = "works; " + message
@@ -68,15 +70,34 @@ func (m *migration) checkConversion(ctx context.Context, s *subject, report *Rep
 	report.check(name, result, message, advice)
 }
 
-// firstOf reads one object in v1alpha1, if there is one.
-func (m *migration) firstOf(ctx context.Context, s *subject) (int, error) {
+// tryConversion reads an object in both versions, if there is one: however it is
+// stored, one of the two takes a conversion. A list takes none, because the
+// server has each version in memory.
+func (m *migration) tryConversion(ctx context.Context, s *subject) (tried bool, err error) {
+	first, err := m.firstOf(ctx, s)
+	if err != nil || first == nil {
+		return false, err
+	}
+	for _, version := range []schema.GroupVersion{oldVersion, newVersion} {
+		object := named(first)
+		object.SetGroupVersionKind(version.WithKind(s.Kind))
+		err := m.retry(ctx, quiet, func() error { return m.client.Get(ctx, client.ObjectKeyFromObject(first), object) })
+		if err != nil {
+			return true, client.IgnoreNotFound(err) // it was deleted meanwhile
+		}
+	}
+	return true, nil
+}
+
+// firstOf is some object in v1alpha1, nil if there is none.
+func (m *migration) firstOf(ctx context.Context, s *subject) (*unstructured.Unstructured, error) {
 	pages := m.pager(s.kind, oldVersion)
 	pages.options.Limit = 1
 	page, err := pages.next(ctx)
-	if err != nil {
-		return 0, err
+	if err != nil || len(page.Items) == 0 {
+		return nil, err
 	}
-	return len(page.Items), nil
+	return &page.Items[0], nil
 }
 
 // service is where a webhook is, for CRDs and configurations alike.

@@ -52,8 +52,8 @@ certificates, and what to do about each thing that stands in the way.
 
  ACCEPTED and REFUSED count the dry runs, DIFFERENT the objects that do not read
 the same in both versions. CHECKSUM is over the name and the spec of every object
-in both versions: 'verify' prints it too, and the same value means that nothing was
-lost or changed in between.
+in both versions, with v1's defaults filled in: 'verify' prints it too, and the same
+value means that nothing was lost or changed in between.
 
  The exit code is 1 if something blocks the migration.`
 
@@ -75,6 +75,9 @@ takes v1alpha1 off. --method chooses one of the two.
 stores it as v1. A webhook that is away for a while is waited for. An object that is
 refused is named; the others are migrated, if the method allows it, and v1alpha1
 stays among the stored versions until all are.
+
+ An object that was stored as v1alpha1 shows v1's defaults from then on, and its
+generation is higher by one. It means what it meant: unset always meant the default.
 
  Ctrl-C at any time loses nothing. The cluster's own migration goes on without this
 command; 'run' finds it again. The other method starts again from the first object;

@@ -17,31 +17,27 @@ import (
 )
 
 // compare takes an object that was read in both versions and says where either
-// is not what the converter makes of the other; empty if nowhere.
-func compare(read, old *unstructured.Unstructured) (string, error) {
-	for _, way := range []struct {
-		from, to *unstructured.Unstructured
-		name     string
-	}{{read, old, "v1alpha1"}, {old, read, "v1"}} {
-		made, err := convertObject(way.from, way.to.GetAPIVersion())
-		if err != nil {
-			return "", err
-		}
-		if path, made, got, differs := difference("", made, way.to.Object); differs {
-			return fmt.Sprintf("%s in %s: the server has %s, the converter makes %s", path, way.name, show(got), show(made)), nil
-		}
+// is not what the converter makes of the other; empty if nowhere. back is what
+// the converter makes of the object of v1alpha1.
+func compare(read, old *unstructured.Unstructured) (said string, back map[string]any, err error) {
+	there, err := convertObject(read, oldVersion.String())
+	if err != nil {
+		return "", nil, err
 	}
-	return "", nil
+	if back, err = convertObject(old, newVersion.String()); err != nil {
+		return "", nil, err
+	}
+	if path, made, got, differs := difference("", there, old.Object); differs {
+		return tell(path, "v1alpha1", made, got), back, nil
+	}
+	if path, made, got, differs := difference("", back, read.Object); differs {
+		return tell(path, "v1", made, got), back, nil
+	}
+	return "", back, nil
 }
 
-// goAndCome is compare where the server serves no v1alpha1 any more: there and
-// back by the converter alone.
-func goAndCome(read *unstructured.Unstructured) (string, error) {
-	made, err := convertObject(read, oldVersion.String())
-	if err != nil {
-		return "", err
-	}
-	return compare(read, &unstructured.Unstructured{Object: made})
+func tell(path, version string, made, got any) string {
+	return fmt.Sprintf("%s in %s: the server has %s, the converter makes %s", path, version, show(got), show(made))
 }
 
 func convertObject(from *unstructured.Unstructured, version string) (map[string]any, error) {

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -82,6 +84,23 @@ func (s *subject) storesNew() error {
 		return fmt.Errorf("the CRD %s does not store v1 yet: install this release first (kubectl apply --server-side -k config/default)", s.crd.Name)
 	}
 	return nil
+}
+
+// defaults is the schema of v1, by whose defaults the server fills objects in.
+func (s *subject) defaults() (*structuralschema.Structural, error) {
+	i := s.version(newVersion.Version)
+	if i < 0 || s.crd.Spec.Versions[i].Schema == nil || s.crd.Spec.Versions[i].Schema.OpenAPIV3Schema == nil {
+		return &structuralschema.Structural{}, nil
+	}
+	props := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(s.crd.Spec.Versions[i].Schema.OpenAPIV3Schema, props, nil); err != nil {
+		return nil, fmt.Errorf("read the schema of v1 in the CRD %s: %w", s.crd.Name, err)
+	}
+	structural, err := structuralschema.NewStructural(props)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema of v1 in the CRD %s: %w", s.crd.Name, err)
+	}
+	return structural, nil
 }
 
 // trim takes v1alpha1 off the stored versions, unless the CRD was changed since

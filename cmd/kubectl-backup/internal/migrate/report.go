@@ -57,8 +57,8 @@ type Resource struct {
 	Written int64 `json:"written,omitempty"`
 	// Method is how run migrates: StorageVersionMigration or Writes.
 	Method string `json:"method,omitempty"`
-	// Checksum is over the name and the spec of every object in both versions.
-	// Two that are equal prove that nothing was lost or changed in between.
+	// Checksum is over the name and the spec of every object in both versions,
+	// with v1's defaults filled in. Two that are equal prove that nothing was lost or changed in between.
 	Checksum string `json:"checksum,omitempty"`
 	// Seconds is how long this kind took.
 	Seconds float64 `json:"seconds,omitempty"`
