@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -107,7 +108,7 @@ var _ = Describe("kubectl backup migrate", Ordered, func() {
 		Expect(report.DryRun).To(BeTrue())
 		others := old.startBystanders(ctx)
 		r := rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0))
-		for i, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL} {
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL} {
 			after := int64(1 + r.IntN(migrated/3))
 			By(fmt.Sprintf("%s after %d writes", signal, after))
 			out, code := old.interrupted(ctx, signal, after, "run", "--method=writes")
@@ -115,7 +116,6 @@ var _ = Describe("kubectl backup migrate", Ordered, func() {
 				Expect(code).To(Equal(1), out)
 				Expect(out).To(ContainSubstring("nothing is lost, and the same command goes on"))
 			}
-			Expect(i).To(BeNumerically("<", 4))
 		}
 		By("a webhook that restarts")
 		done := make(chan int, 1)
@@ -198,20 +198,21 @@ var _ = Describe("kubectl backup migrate", Ordered, func() {
 		for _, u := range old.list(ctx, "v1") {
 			for manager, config := range old.configs[key(&u)] {
 				applied++
-				full := inNew(config)
+				full, was := inNew(config), old.read(ctx, "v1", &u)
 				Expect(old.apply(ctx, manager, full)).To(Succeed())
 				now := old.read(ctx, "v1", &u)
-				Expect(now.Object["spec"]).To(Equal(u.Object["spec"]), "the same config changes nothing")
+				Expect(now.Object["spec"]).To(Equal(was.Object["spec"]), "the same config changes nothing")
 				less, gone := old.givesUp(manager, full)
 				if less == nil {
 					continue
 				}
 				Expect(old.apply(ctx, manager, less)).To(Succeed())
 				now = old.read(ctx, "v1", &u)
-				for _, path := range gone {
-					value, found, err := unstructured.NestedFieldNoCopy(now.Object, path...)
+				for path, value := range gone {
+					// A default may stand there now.
+					left, _, err := unstructured.NestedFieldNoCopy(now.Object, strings.Split(path, ".")...)
 					Expect(err).NotTo(HaveOccurred())
-					Expect(found).To(BeFalse(), "%s gave up %v of %s, but it is %v", manager, path, key(now), value)
+					Expect(left).NotTo(Equal(value), "%s gave up %s of %s", manager, path, key(now))
 				}
 			}
 		}

@@ -6,6 +6,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -111,23 +112,28 @@ func (o *oldCluster) report(ctx context.Context, kind, name string) {
 	Expect(o.client.Status().Update(ctx, set(u, status, "status"), client.FieldOwner("old-controller"))).To(Succeed())
 }
 
-// givesUp is a smaller config of v1, and what must then be gone: fields without
-// a default that nobody else has.
-func (o *oldCluster) givesUp(manager string, full *unstructured.Unstructured) (*unstructured.Unstructured, [][]string) {
+// givesUp is a smaller config of v1, with what it gave up: path and value.
+func (o *oldCluster) givesUp(manager string, full *unstructured.Unstructured) (*unstructured.Unstructured, map[string]any) {
 	less := full.DeepCopy()
-	paths := [][]string{{"spec", "timeZone"}, {"spec", "source", "port"}, {"spec", "source", "credentialsSecretRef", "name"},
-		{"spec", "storage", "persistentVolumeClaim", "claimName"}}
+	paths := []string{"spec.timeZone", "spec.source.port", "spec.source.credentialsSecretRef.name", "spec.storage.persistentVolumeClaim.claimName",
+		"spec.retention.minBackups"}
 	if full.GetKind() == backupv1.KindBackupJob {
-		paths = append(paths, []string{"spec", "source", "databases"})
+		paths = append(paths, "spec.source.databases")
 	}
 	if manager == "team-b" {
-		paths = [][]string{{"metadata", "labels", "team"}, {"spec", "podTemplate", "priorityClassName"}}
+		paths = []string{"metadata.labels.team", "spec.podTemplate.priorityClassName"}
 	}
-	var gone [][]string
+	gone := map[string]any{}
 	for _, path := range paths {
-		if _, found, _ := unstructured.NestedFieldNoCopy(less.Object, path...); found {
-			unstructured.RemoveNestedField(less.Object, path...)
-			gone = append(gone, path)
+		names := strings.Split(path, ".")
+		if value, found, _ := unstructured.NestedFieldNoCopy(less.Object, names...); found {
+			gone[path] = value
+			unstructured.RemoveNestedField(less.Object, names...)
+		}
+		for last := len(names) - 1; last > 1; last-- { // an applier does not own what is empty
+			if holder, found, _ := unstructured.NestedMap(less.Object, names[:last]...); found && len(holder) == 0 {
+				unstructured.RemoveNestedField(less.Object, names[:last]...)
+			}
 		}
 	}
 	if len(gone) == 0 {

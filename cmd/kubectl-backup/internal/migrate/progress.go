@@ -69,7 +69,8 @@ func (p *progress) begin(title string, total int64) *bar {
 	b := &bar{owner: p, title: title, total: total, begun: p.clock.Now()}
 	p.bars = append(p.bars, b)
 	if p.width() == 0 {
-		p.line(b)
+		p.last = b.begun
+		p.print("%s\n", title)
 	}
 	return b
 }

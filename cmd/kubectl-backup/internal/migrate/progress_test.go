@@ -28,7 +28,7 @@ func TestProgressInALog(t *testing.T) {
 	b.say("")
 	b.add(50)
 	b.end()
-	want := `backupjobs: store as v1: 0 of 200 objects (0%)
+	want := `backupjobs: store as v1
 backupjobs: store as v1: 100 of 200 objects (50%)
 backupjobs: store as v1: 150 of 200 objects (75%); waiting: connection refused
 backupjobs: store as v1: 200 objects in 15s
