@@ -43,8 +43,8 @@ test: ## Run every test; install and build what is missing first.
 ##@ Parts
 
 .PHONY: test-long
-test-long: cluster-command ## Run the tests that take too long for every change (none yet).
-	@echo "There are no long tests yet."
+test-long: ## Run what takes too long for every change.
+	@CLUSTER=$(CLUSTER) bash hack/test.sh long
 
 .PHONY: generate
 generate: ## Write deepcopy functions, CRDs, the references of conditions and messages, and the licences anew.
@@ -68,6 +68,7 @@ lint: ## Check the style of all Go code.
 vet: ## Run go vet on all modules.
 	go vet ./...
 	go vet -tags=e2e,image ./test/...
+	go vet -tags=e2e,long ./test/e2e
 	go -C test/cluster vet ./...
 	go -C hack/supply vet ./...
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests, all or the named parts: checks unit fuzz supply integration e2e.
+# Runs the tests, all or the named parts: checks unit fuzz supply integration e2e,
+# and long, which is no part of all.
 # Each runner's own closing lines are printed; what was skipped is counted and
 # named at the end, and with CI=true it fails the run.
 set -euo pipefail
@@ -24,10 +25,10 @@ skip() { # says loudly what does not run
 
 # closing shows the closing lines of a log and counts what it skipped; after a
 # failure it shows the log without the chatter of what passed, and ends.
-closing() { # name, status
+closing() { # name, status, "chosen" if the suite leaves out what was not asked for
 	local log="$logs/$1" n
 	n=$(grep -cE '^ *--- SKIP' "$log" || true)
-	n=$((n + $(sed -nE 's/.* ([0-9]+) Skipped.*/\1/p' "$log" | awk '{s+=$1} END{print s+0}')))
+	[ "${3:-}" = chosen ] || n=$((n + $(sed -nE 's/.* ([0-9]+) Skipped.*/\1/p' "$log" | awk '{s+=$1} END{print s+0}')))
 	if [ "$n" -gt 0 ]; then
 		grep -E -A2 '^ *--- SKIP|\[SKIPPED\]' "$log" || true
 		printf '!!! SKIPPED: %d tests of %s\n' "$n" "$1"
@@ -140,21 +141,32 @@ integration() {
 
 e2e() {
 	heading 'End to end: a real cluster with real Pods'
+	real_cluster e2e e2e 40m all
+}
+
+long() { # what takes too long for every change
+	heading 'Long watches, and a migration of 10,000 objects, on a real cluster'
+	real_cluster long e2e,long 3h chosen -ginkgo.label-filter=long
+	grep -E 'P9:|objects were made' "$logs/long" || true
+}
+
+real_cluster() { # name, build tags, time limit, all or chosen, flags of the suite…
+	local name=$1 tags=$2 limit=$3 which=$4 status=0
+	shift 4
 	if [ -z "${KUBECONFIG:-}" ] && { [ "$(id -u)" -ne 0 ] || [ "$(uname -s)" != Linux ]; }; then
 		skip 'the end-to-end suite: Pods need root on Linux (or point KUBECONFIG at a cluster)'
 		return
 	fi
 	# Compiled here, because the cluster's network namespace has no way out.
-	go test -c -tags e2e -o "$logs/e2e.test" ./test/e2e
+	go test -c -tags "$tags" -o "$logs/$name.test" ./test/e2e
 	make build
-	local status=0
 	if [ -n "${KUBECONFIG:-}" ]; then
-		bash test/e2e/run.sh "$logs/e2e.test" >"$logs/e2e" 2>&1 || status=$?
+		bash test/e2e/run.sh "$logs/$name.test" "$limit" "$@" >"$logs/$name" 2>&1 || status=$?
 	else
-		"$CLUSTER" run --name e2e -- env EMBEDDED=e2e CLUSTER="$CLUSTER" \
-			bash test/e2e/run.sh "$logs/e2e.test" >"$logs/e2e" 2>&1 || status=$?
+		"$CLUSTER" run --name "$name" -- env EMBEDDED="$name" CLUSTER="$CLUSTER" \
+			bash test/e2e/run.sh "$logs/$name.test" "$limit" "$@" >"$logs/$name" 2>&1 || status=$?
 	fi
-	closing e2e $status
+	closing "$name" $status "$which"
 }
 
 prepare

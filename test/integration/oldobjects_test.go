@@ -21,8 +21,8 @@ import (
 // busy is the name of the objects that are written while others are migrated.
 const busy = "busy"
 
-// odd are specs that today's rules refuse.
-func odd(kind string, i int) map[string]any {
+// oddSpec is one of the specs that today's rules refuse.
+func oddSpec(kind string, i int) map[string]any {
 	switch i / 2 % 25 {
 	case 3:
 		return map[string]any{scheduleField("v1alpha1", kind): "every night"}
@@ -67,7 +67,7 @@ func (o *oldCluster) fill(ctx context.Context, n int) {
 		i, kind := o.next, kindOf(o.next)
 		spec := usual(kind, i)
 		u := object("v1alpha1", kind, o.namespace, nameOf(i), spec)
-		if strange := odd(kind, i); strange != nil && !upgraded {
+		if strange := oddSpec(kind, i); strange != nil && !upgraded {
 			u = object("v1alpha1", kind, o.namespace, nameOf(i), strange)
 		}
 		switch {
