@@ -70,12 +70,13 @@ func isNothing(raw []byte) bool { return raw == nil || string(raw) == "null" }
 
 // describe names an object to a person.
 func describe(raw []byte) string {
-	o, ok := parseObject(raw)
+	top, ok := pick(raw, "kind", "metadata")
 	if !ok {
 		return "what is no object"
 	}
-	kind, _ := decodeString(o.get("kind"))
-	namespace, _ := decodeString(o.get("metadata", "namespace"))
-	name, _ := decodeString(o.get("metadata", "name"))
+	metadata, _ := pick(top[1], "namespace", "name")
+	kind, _ := decodeString(top[0])
+	namespace, _ := decodeString(metadata[0])
+	name, _ := decodeString(metadata[1])
 	return fmt.Sprintf("%s %q", cmp.Or(kind, "object"), strings.TrimPrefix(namespace+"/"+name, "/"))
 }

@@ -21,6 +21,10 @@ import (
 // DefaultMaxBodyBytes is room for a review of 50,000 objects of 2.5 KiB, far more than a server sends.
 const DefaultMaxBodyBytes = 128 << 20
 
+// maxObject is the longest object that is converted. An API server takes none of more than 3 MiB; one that is
+// made up of the smallest fields takes many times its size.
+const maxObject = 8 << 20
+
 // chunkBytes is how much of an answer is held back, and how large a buffer may be that waits for its next use.
 const chunkBytes = 256 << 10
 
@@ -60,12 +64,12 @@ func Handler(o HandlerOptions) http.Handler {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, answer := h.buffers.Get().(*bytes.Buffer), h.buffers.Get().(*bytes.Buffer)
 	defer h.giveBack(body, answer)
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.MaxBodyBytes)); err != nil {
-		status := http.StatusBadRequest
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			status = http.StatusRequestEntityTooLarge
+	if err := h.read(w, r, body); err != nil {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			http.Error(w, fmt.Sprintf("the review must have at most %d bytes", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+		} else {
+			http.Error(w, fmt.Sprintf("the review must be readable to its end: %v", err), http.StatusBadRequest)
 		}
-		http.Error(w, fmt.Sprintf("the review must be readable to its end and have at most %d bytes: %v", h.MaxBodyBytes, err), status)
 		return
 	}
 	review, err := parseReview(body.Bytes())
@@ -77,6 +81,18 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.answer(w, answer, review); err != nil {
 		h.Log.Error(err, "Cannot send the answer of a conversion", "uid", string(review.uid))
 	}
+}
+
+// read makes room for the whole body at once, where its length is told: a buffer that grows holds it twice.
+func (h *handler) read(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) error {
+	if r.ContentLength > h.MaxBodyBytes {
+		return &http.MaxBytesError{Limit: h.MaxBodyBytes}
+	}
+	if r.ContentLength > 0 {
+		body.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.MaxBodyBytes))
+	return err
 }
 
 // giveBack lets go of what a large review needed.
@@ -93,27 +109,29 @@ func (h *handler) giveBack(buffers ...*bytes.Buffer) {
 type review struct {
 	uid        []byte
 	apiVersion string
-	objects    [][]byte
+	objects    []byte // a list, or nothing
 }
 
-// parseReview checks the text once, as a whole: whatever looks into it afterwards may trust it.
+// parseReview checks the text once, as a whole: whatever looks into it afterwards may trust it. It keeps no
+// list of anything in it, so that a review of millions of small values takes no more memory than its text.
 func parseReview(body []byte) (r review, err error) {
-	o, ok := parseObject(body)
+	top, ok := pick(body, "kind", "apiVersion", "request")
 	if !ok || !json.Valid(body) {
 		return r, errors.New("the body must be a ConversionReview, and is no object in JSON")
 	}
-	kind, _ := decodeString(o.get("kind"))
-	version, _ := decodeString(o.get("apiVersion"))
+	kind, _ := decodeString(top[0])
+	version, _ := decodeString(top[1])
 	if kind != "ConversionReview" || version != apiextensionsv1.SchemeGroupVersion.String() {
 		return r, fmt.Errorf("the body must be a ConversionReview of %s, and is a %q of %q", apiextensionsv1.SchemeGroupVersion, kind, version)
 	}
-	r.uid = o.get("request", "uid")
-	_, hasUID := decodeString(r.uid)
-	wanted, hasVersion := decodeString(o.get("request", "desiredAPIVersion"))
-	objects := o.get("request", "objects")
-	r.apiVersion = wanted
-	r.objects, ok = parseArray(objects)
-	if !hasUID || !hasVersion || !ok && !isNothing(objects) {
+	request, ok := pick(top[2], "uid", "desiredAPIVersion", "objects")
+	_, hasUID := decodeString(request[0])
+	wanted, hasVersion := decodeString(request[1])
+	r = review{uid: request[0], apiVersion: wanted, objects: request[2]}
+	if isNothing(r.objects) {
+		r.objects = []byte("[]")
+	}
+	if !ok || !hasUID || !hasVersion || r.objects[0] != '[' {
 		return r, errors.New("the ConversionReview must have a request with uid, desiredAPIVersion and objects")
 	}
 	return r, nil
@@ -126,21 +144,26 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 	buffer.Write(r.uid)
 	buffer.WriteString(`,"convertedObjects":[`)
 	result := metav1.Status{Status: metav1.StatusSuccess}
-	for i, object := range r.objects {
-		converted, err := h.convertOne(object, r.apiVersion)
+	var sendErr error
+	first := true
+	parse(r.objects, '[', ']', func(s *scanner) bool {
+		converted, err := h.convertOne(s.value(), r.apiVersion)
 		if err != nil {
 			h.Log.Error(err, "Cannot convert an object", "uid", string(r.uid))
 			result = metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonInternalError, Message: err.Error()}
-			break
+			return false
 		}
-		if i > 0 {
+		if !first {
 			buffer.WriteByte(',')
 		}
+		first = false
 		if buffer.Write(converted); buffer.Len() > chunkBytes {
-			if _, err := buffer.WriteTo(w); err != nil {
-				return err
-			}
+			_, sendErr = buffer.WriteTo(w)
 		}
+		return sendErr == nil
+	})
+	if sendErr != nil {
+		return sendErr
 	}
 	buffer.WriteString(`],"result":`)
 	if err := json.NewEncoder(buffer).Encode(result); err != nil {
@@ -161,5 +184,8 @@ func (h *handler) convertOne(raw []byte, apiVersion string) (converted []byte, e
 			h.Log.Error(err, "A conversion panicked", "stack", string(debug.Stack()))
 		}
 	}()
+	if len(raw) > maxObject {
+		return nil, fmt.Errorf("convert %s to %s: an object may have at most %d bytes, and this one has %d", describe(raw), apiVersion, maxObject, len(raw))
+	}
 	return h.convert(raw, apiVersion)
 }

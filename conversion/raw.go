@@ -27,24 +27,45 @@ type member struct {
 // of another one nothing sensible comes, but no harm either.
 func parseObject(text []byte) (o *object, ok bool) {
 	o = &object{members: make([]member, 0, 8)}
-	ok = parse(text, '{', '}', func(s *scanner) bool {
-		m := member{key: s.value()}
-		if !s.eat(':') {
-			return false
-		}
-		if bytes.IndexByte(m.key, '\\') >= 0 {
-			if key, ok := decodeString(m.key); ok {
-				m.key = encodeString(key)
-			}
-		}
-		m.value = s.value()
-		o.members = append(o.members, m)
-		return m.key != nil && m.value != nil
-	})
+	ok = visit(text, func(key, value []byte) { o.members = append(o.members, member{key: key, value: value}) })
 	if !ok {
 		return nil, false
 	}
 	return o, true
+}
+
+// visit walks over the members of an object; ok is false for any other value. A key is in its quotes,
+// without escapes that it does not need.
+func visit(text []byte, member func(key, value []byte)) (ok bool) {
+	return parse(text, '{', '}', func(s *scanner) bool {
+		key := s.value()
+		if !s.eat(':') {
+			return false
+		}
+		if bytes.IndexByte(key, '\\') >= 0 {
+			if text, ok := decodeString(key); ok {
+				key = encodeString(text)
+			}
+		}
+		value := s.value()
+		if key == nil || value == nil {
+			return false
+		}
+		member(key, value)
+		return true
+	})
+}
+
+// pick is what stands under at most three names of an object, nil where nothing does. It keeps nothing else
+// of it, however much there is.
+func pick(text []byte, names ...string) (values values, ok bool) {
+	ok = visit(text, func(key, value []byte) {
+		m := member{key: key}
+		if i := slices.IndexFunc(names, m.named); i >= 0 {
+			values[i] = value
+		}
+	})
+	return values, ok
 }
 
 // parseArray splits the text of an array; ok is false for any other value.
@@ -170,88 +191,4 @@ func decodeString(raw []byte) (text string, ok bool) {
 func encodeString(text string) []byte {
 	raw, _ := json.Marshal(text) // every string can be written
 	return raw
-}
-
-// scanner walks over valid JSON without judging it.
-type scanner struct {
-	text []byte
-	at   int
-}
-
-// parse walks over an object or an array, item by item.
-func parse(text []byte, start, end byte, item func(*scanner) bool) bool {
-	s := &scanner{text: text}
-	if !s.eat(start) {
-		return false
-	}
-	for first := true; !s.eat(end); first = false {
-		if !first && !s.eat(',') || !item(s) {
-			return false
-		}
-	}
-	return true
-}
-
-// eat steps over blanks and then over c, if that is next.
-func (s *scanner) eat(c byte) bool {
-	for ; s.at < len(s.text); s.at++ {
-		switch s.text[s.at] {
-		case ' ', '\t', '\r', '\n':
-		case c:
-			s.at++
-			return true
-		default:
-			return false
-		}
-	}
-	return false
-}
-
-// value steps over one value and returns its text, nil if there is none.
-func (s *scanner) value() []byte {
-	s.eat(0) // which no JSON has: only the blanks
-	start, depth := s.at, 0
-	for s.at < len(s.text) {
-		switch c := s.text[s.at]; {
-		case c == '"':
-			s.skipString()
-		case c == '{' || c == '[':
-			depth++
-			s.at++
-		case depth > 0 && (c == '}' || c == ']'):
-			depth--
-			s.at++
-		case depth > 0: // between the strings of an object or array nothing matters but its end
-			s.at++
-			continue
-		default:
-			for s.at < len(s.text) && bytes.IndexByte([]byte(" \t\r\n,:{}[]\""), s.text[s.at]) < 0 {
-				s.at++
-			}
-		}
-		if depth == 0 {
-			break
-		}
-	}
-	if s.at == start {
-		return nil
-	}
-	return s.text[start:s.at:s.at]
-}
-
-// skipString steps over a string: to the next quote that no backslash takes the meaning from.
-func (s *scanner) skipString() {
-	for s.at++; s.at < len(s.text); s.at++ {
-		quote := bytes.IndexByte(s.text[s.at:], '"')
-		if quote < 0 {
-			s.at = len(s.text)
-			return
-		}
-		before := s.text[s.at : s.at+quote]
-		s.at += quote
-		if slashes := len(before) - len(bytes.TrimRight(before, `\`)); slashes%2 == 0 {
-			s.at++
-			return
-		}
-	}
 }

@@ -117,7 +117,11 @@ func (g *guard) around(next http.Handler) http.Handler {
 			g.refuse(w, http.StatusRequestEntityTooLarge, "Size", fmt.Sprintf("a review may have at most %d bytes", g.limit))
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, g.limit)
+		limit := g.limit
+		if r.ContentLength < 0 {
+			limit = min(limit, maxUntold)
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		share := g.shareOf(r)
 		if !share.enter(r.Context()) {
 			w.Header().Set("Retry-After", "1")

@@ -35,8 +35,12 @@ const (
 	// maxReview is room for two objects as large as etcd stores them (1.5 MiB)
 	// and the rest of a review.
 	maxReview = 4 << 20
-	// maxConversion is room for 1,000 objects of 16 KiB; servers send one.
-	maxConversion = 16 << 20
+	// maxConversion is room for 50,000 objects of 2.5 KiB; servers send one.
+	// Its memory is that of its text.
+	maxConversion = conversion.DefaultMaxBodyBytes
+	// maxUntold is for bodies whose length is not told: a buffer that grows
+	// takes three times its content. API servers tell it.
+	maxUntold = maxReview
 	// maxOrdinary is how large the reviews are of which many are worked on at a
 	// time: several times what a review of a real object has. What a sender
 	// makes up can take forty times its size in memory, so of larger ones each

@@ -80,6 +80,18 @@ func TestAHugeBodyIsNotRead(t *testing.T) {
 	}
 }
 
+func TestAReviewOfManyObjectsIsConverted(t *testing.T) {
+	d := open(t, Options{}, ServerOptions{})
+	const objects = 10000
+	raw := string(object(t, jobAlpha, `{metadata: {annotations: {long: "`+strings.Repeat("x", 2048)+`"}}}`))
+	body := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u","desiredAPIVersion":"backup.example.com/v1","objects":[` +
+		strings.Repeat(raw+",", objects-1) + raw + `]}}`
+	code, text, _ := d.post(t, d.client, PathConvert, strings.NewReader(body))
+	if converted := strings.Count(text, `"host":"db.example.com"`); code != http.StatusOK || converted != objects || !strings.Contains(text, `"status":"Success"`) {
+		t.Errorf("got %d with %d objects of %d", code, converted, objects)
+	}
+}
+
 func TestAnObjectAsLargeAsEtcdStoresPasses(t *testing.T) {
 	d := open(t, Options{}, ServerOptions{})
 	raw := object(t, jobV1, `{metadata: {annotations: {big: "`+strings.Repeat("x", 1400<<10)+`"}}}`)
