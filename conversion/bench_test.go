@@ -65,7 +65,7 @@ func BenchmarkConvert(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
-				if _, err := convertValid(raw, to); err != nil {
+				if _, err := Convert(raw, to); err != nil {
 					b.Fatal(err)
 				}
 			}

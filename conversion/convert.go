@@ -4,10 +4,10 @@
 package conversion
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
@@ -23,35 +23,32 @@ var (
 // The object is JSON of either version; it is not changed. An error means that it is no object of our
 // kinds: what its fields hold never makes one.
 func Convert(raw []byte, apiVersion string) ([]byte, error) {
-	if !json.Valid(raw) {
-		return nil, fmt.Errorf("convert an object to %s: it must be JSON", apiVersion)
-	}
-	converted, err := convertValid(raw, apiVersion)
-	if err != nil {
-		return nil, err
-	}
-	return bytes.Clone(converted), nil
-}
-
-// convertValid is Convert for text that is known to be valid JSON. An object that is in the wanted version
-// already is returned itself.
-func convertValid(raw []byte, apiVersion string) ([]byte, error) {
 	o, ok := parseObject(raw)
 	if !ok {
-		return nil, fmt.Errorf("convert an object to %s: it must be a JSON object", apiVersion)
+		what := "a JSON object"
+		if !json.Valid(raw) {
+			what = "JSON"
+		}
+		return nil, fmt.Errorf("convert an object to %s: it must be %s", apiVersion, what)
 	}
+	return appendConverted(nil, o, apiVersion)
+}
+
+// appendConverted appends an object in the wanted version, and makes it that. One that has it already keeps its
+// bytes.
+func appendConverted(dst []byte, o *object, apiVersion string) ([]byte, error) {
 	from, _ := decodeString(o.get("apiVersion"))
 	kind, _ := decodeString(o.get("kind"))
 	t := tableOf(kind)
 	switch {
 	case t == nil || from != oldVersion && from != newVersion:
 		return nil, fmt.Errorf("convert %s to %s: it must be a BackupJob or MySQLBackup of %s or %s, but is a %q of %q",
-			describe(raw), apiVersion, newVersion, oldVersion, kind, from)
+			describe(o.text), apiVersion, newVersion, oldVersion, kind, from)
 	case apiVersion != oldVersion && apiVersion != newVersion:
 		return nil, fmt.Errorf("convert %s: the wanted version must be %s or %s, but is %q",
-			describe(raw), newVersion, oldVersion, apiVersion)
+			describe(o.text), newVersion, oldVersion, apiVersion)
 	case from == apiVersion:
-		return raw, nil
+		return append(dst, o.text...), nil
 	}
 	o.put(encodeString(apiVersion), "apiVersion")
 	if isNothing(o.get("metadata")) {
@@ -62,7 +59,7 @@ func convertValid(raw []byte, apiVersion string) ([]byte, error) {
 	} else {
 		convert(o, t.toOld)
 	}
-	return o.append(make([]byte, 0, len(raw)+len(raw)/8)), nil
+	return o.append(slices.Grow(dst, len(o.text)+len(o.text)/8)), nil
 }
 
 // isNothing holds for a field that is not there, or null.

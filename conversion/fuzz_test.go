@@ -72,13 +72,13 @@ func FuzzReview(f *testing.F) {
 	h := Handler(HandlerOptions{}).(*handler)
 	inner := h.convert
 	f.Fuzz(func(t *testing.T, body []byte) {
-		h.convert = func(raw []byte, apiVersion string) ([]byte, error) {
+		h.convert = func(dst []byte, o *object, apiVersion string) ([]byte, error) {
 			defer func() {
 				if reason := recover(); reason != nil {
-					t.Errorf("panic: %v\n%s", reason, raw)
+					t.Errorf("panic: %v\n%s", reason, o.text)
 				}
 			}()
-			return inner(raw, apiVersion)
+			return inner(dst, o, apiVersion)
 		}
 		recorder := httptest.NewRecorder()
 		h.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/convert", bytes.NewReader(body)))
@@ -94,13 +94,22 @@ func FuzzReview(f *testing.F) {
 	})
 }
 
-// FuzzParse takes any text apart: never a panic, and JSON comes back as it was.
+// FuzzParse takes any text apart: it judges as encoding/json does, and JSON comes back as it was.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(` { "a" : [ 1 , "\"}" , {} ] , "b\u0041":null } `))
+	for _, text := range append(notJSON, isJSON...) {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		o, ok := parseObject(text)
 		elements, isList := parseArray(text)
+		s := &scanner{text: text}
+		if valid := s.value() != nil && s.end(); valid != json.Valid(text) {
+			t.Fatalf("valid %t, want %t: %q", valid, !valid, text)
+		}
 		if !json.Valid(text) {
+			if ok || isList {
+				t.Fatalf("taken apart, though it is no JSON: %q", text)
+			}
 			return
 		}
 		var fields map[string]json.RawMessage

@@ -14,16 +14,11 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // DefaultMaxBodyBytes is room for a review of 50,000 objects of 2.5 KiB, far more than a server sends.
 const DefaultMaxBodyBytes = 128 << 20
-
-// maxObject is the longest object that is converted. An API server takes none of more than 3 MiB; one that is
-// made up of the smallest fields takes many times its size.
-const maxObject = 8 << 20
 
 // chunkBytes is how much of an answer is held back, and how large a buffer may be that waits for its next use.
 const chunkBytes = 256 << 10
@@ -40,14 +35,14 @@ type HandlerOptions struct {
 
 type handler struct {
 	HandlerOptions
-	convert func(raw []byte, apiVersion string) ([]byte, error)
+	convert func(dst []byte, o *object, apiVersion string) ([]byte, error)
 	panics  prometheus.Counter
 	buffers sync.Pool
 }
 
 // Handler answers the API server's ConversionReviews.
 func Handler(o HandlerOptions) http.Handler {
-	h := &handler{HandlerOptions: o, convert: convertValid, panics: prometheus.NewCounter(prometheus.CounterOpts{
+	h := &handler{HandlerOptions: o, convert: appendConverted, panics: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "backupjob_conversion_panics_total",
 		Help: "Objects whose conversion panicked. Anything but 0 is a bug.",
 	})}
@@ -105,59 +100,25 @@ func (h *handler) giveBack(buffers ...*bytes.Buffer) {
 	}
 }
 
-// review is the part of a ConversionReview that matters, in the bytes of the request.
-type review struct {
-	uid        []byte
-	apiVersion string
-	objects    []byte // a list, or nothing
-}
-
-// parseReview checks the text once, as a whole: whatever looks into it afterwards may trust it. It keeps no
-// list of anything in it, so that a review of millions of small values takes no more memory than its text.
-func parseReview(body []byte) (r review, err error) {
-	top, ok := pick(body, "kind", "apiVersion", "request")
-	if !ok || !json.Valid(body) {
-		return r, errors.New("the body must be a ConversionReview, and is no object in JSON")
-	}
-	kind, _ := decodeString(top[0])
-	version, _ := decodeString(top[1])
-	if kind != "ConversionReview" || version != apiextensionsv1.SchemeGroupVersion.String() {
-		return r, fmt.Errorf("the body must be a ConversionReview of %s, and is a %q of %q", apiextensionsv1.SchemeGroupVersion, kind, version)
-	}
-	request, ok := pick(top[2], "uid", "desiredAPIVersion", "objects")
-	_, hasUID := decodeString(request[0])
-	wanted, hasVersion := decodeString(request[1])
-	r = review{uid: request[0], apiVersion: wanted, objects: request[2]}
-	if isNothing(r.objects) {
-		r.objects = []byte("[]")
-	}
-	if !ok || !hasUID || !hasVersion || r.objects[0] != '[' {
-		return r, errors.New("the ConversionReview must have a request with uid, desiredAPIVersion and objects")
-	}
-	return r, nil
-}
-
 // answer writes the result behind the objects, so that a long answer is on its way before the last object is
 // converted, and needs no more memory than the request.
 func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) error {
+	buffer.Grow(min(2*len(r.objects)+chunkBytes/64, chunkBytes))
 	buffer.WriteString(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":`)
 	buffer.Write(r.uid)
 	buffer.WriteString(`,"convertedObjects":[`)
-	result := metav1.Status{Status: metav1.StatusSuccess}
-	var sendErr error
-	first := true
-	parse(r.objects, '[', ']', func(s *scanner) bool {
-		converted, err := h.convertOne(s.value(), r.apiVersion)
-		if err != nil {
-			h.Log.Error(err, "Cannot convert an object", "uid", string(r.uid))
-			result = metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonInternalError, Message: err.Error()}
-			return false
-		}
+	var failed, sendErr error
+	s, first := &scanner{text: r.objects}, true
+	s.each('[', func() bool {
+		dst := buffer.AvailableBuffer()
 		if !first {
-			buffer.WriteByte(',')
+			dst = append(dst, ',')
 		}
 		first = false
-		if buffer.Write(converted); buffer.Len() > chunkBytes {
+		if dst, failed = h.convertNext(dst, s, &r); failed != nil {
+			return false
+		}
+		if buffer.Write(dst); buffer.Len() > chunkBytes {
 			_, sendErr = buffer.WriteTo(w)
 		}
 		return sendErr == nil
@@ -165,27 +126,33 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 	if sendErr != nil {
 		return sendErr
 	}
-	buffer.WriteString(`],"result":`)
-	if err := json.NewEncoder(buffer).Encode(result); err != nil {
-		return err
+	result := []byte(`{"status":"Success"}`)
+	if failed != nil {
+		h.Log.Error(failed, "Cannot convert an object", "uid", string(r.uid))
+		result, _ = json.Marshal(metav1.Status{ // texts alone
+			Status: metav1.StatusFailure, Reason: metav1.StatusReasonInternalError, Message: failed.Error(),
+		})
 	}
+	buffer.WriteString(`],"result":`)
+	buffer.Write(result)
 	buffer.WriteString("}}")
 	_, err := buffer.WriteTo(w)
 	return err
 }
 
-// convertOne turns a panic into an error that names the object: whoever asked must see which one it is, and
+// convertNext turns a panic into an error that names the object: whoever asked must see which one it is, and
 // the connection must stay.
-func (h *handler) convertOne(raw []byte, apiVersion string) (converted []byte, err error) {
+func (h *handler) convertNext(dst []byte, s *scanner, r *review) (converted []byte, err error) {
+	o, err := r.next(s)
+	if err != nil {
+		return nil, err
+	}
 	defer func() {
 		if reason := recover(); reason != nil {
 			h.panics.Inc()
-			err = fmt.Errorf("convert %s to %s: internal fault, please report it: %v", describe(raw), apiVersion, reason)
+			err = fmt.Errorf("convert %s to %s: internal fault, please report it: %v", describe(o.text), r.apiVersion, reason)
 			h.Log.Error(err, "A conversion panicked", "stack", string(debug.Stack()))
 		}
 	}()
-	if len(raw) > maxObject {
-		return nil, fmt.Errorf("convert %s to %s: an object may have at most %d bytes, and this one has %d", describe(raw), apiVersion, maxObject, len(raw))
-	}
-	return h.convert(raw, apiVersion)
+	return h.convert(dst, o, r.apiVersion)
 }

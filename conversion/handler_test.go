@@ -166,11 +166,11 @@ func TestWhatCannotBeConvertedFailsTheReviewByName(t *testing.T) {
 func TestAPanicIsAFailureThatNamesTheObject(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	h := Handler(HandlerOptions{Log: logr.Discard(), Registerer: registry}).(*handler)
-	h.convert = func(raw []byte, apiVersion string) ([]byte, error) {
-		if bytes.Contains(raw, []byte("bad")) {
+	h.convert = func(dst []byte, o *object, apiVersion string) ([]byte, error) {
+		if bytes.Contains(o.text, []byte("bad")) {
 			panic("injected")
 		}
-		return convertValid(raw, apiVersion)
+		return appendConverted(dst, o, apiVersion)
 	}
 	for range 2 {
 		response := ask(t, h, reviewOf(t, newVersion, named("v1alpha1", "BackupJob", "good", ""),
@@ -190,7 +190,7 @@ backupjob_conversion_panics_total 2
 
 func TestAPanicOverNoObjectIsAFailureToo(t *testing.T) {
 	h := Handler(HandlerOptions{}).(*handler)
-	h.convert = func([]byte, string) ([]byte, error) { panic("injected") }
+	h.convert = func([]byte, *object, string) ([]byte, error) { panic("injected") }
 	if got := ask(t, h, reviewOf(t, newVersion, "7")).Result; got.Status != metav1.StatusFailure {
 		t.Errorf("the result is %+v", got)
 	}

@@ -14,6 +14,7 @@ import (
 // object is a JSON object whose members keep their order and their bytes, which are those of the text that
 // it was parsed from. Of members with the same name the last one counts, as everywhere in Go.
 type object struct {
+	text    []byte // as it was
 	members []member
 }
 
@@ -23,59 +24,52 @@ type member struct {
 	inner *object // the value, once it was looked into
 }
 
-// parseObject splits the text of an object; ok is false for any other value. The text must be valid JSON:
-// of another one nothing sensible comes, but no harm either.
+// parseObject splits the text of an object; ok is false for any other text.
 func parseObject(text []byte) (o *object, ok bool) {
-	o = &object{members: make([]member, 0, 8)}
-	ok = visit(text, func(key, value []byte) { o.members = append(o.members, member{key: key, value: value}) })
-	if !ok {
+	s := &scanner{text: text}
+	if o, ok = s.object(min(4+len(text)/64, 32)); !ok || !s.end() {
 		return nil, false
 	}
 	return o, true
 }
 
-// visit walks over the members of an object; ok is false for any other value. A key is in its quotes,
-// without escapes that it does not need.
-func visit(text []byte, member func(key, value []byte)) (ok bool) {
-	return parse(text, '{', '}', func(s *scanner) bool {
-		key := s.value()
-		if !s.eat(':') {
-			return false
-		}
-		if bytes.IndexByte(key, '\\') >= 0 {
-			if text, ok := decodeString(key); ok {
-				key = encodeString(text)
-			}
-		}
+// object splits the object that is next. The guess is how many members it has.
+func (s *scanner) object(guess int) (o *object, ok bool) {
+	s.next()
+	start := s.at
+	o = &object{members: make([]member, 0, guess)}
+	ok = s.members(func(key []byte) bool {
 		value := s.value()
-		if key == nil || value == nil {
-			return false
-		}
-		member(key, value)
-		return true
+		o.members = append(o.members, member{key: key, value: value})
+		return value != nil
 	})
+	o.text = s.text[start:s.at]
+	return o, ok
 }
 
 // pick is what stands under at most three names of an object, nil where nothing does. It keeps nothing else
-// of it, however much there is.
+// of it, however much there is, and looks at nothing behind it.
 func pick(text []byte, names ...string) (values values, ok bool) {
-	ok = visit(text, func(key, value []byte) {
-		m := member{key: key}
-		if i := slices.IndexFunc(names, m.named); i >= 0 {
+	s := &scanner{text: text}
+	ok = s.members(func(key []byte) bool {
+		value := s.value()
+		if i := slices.IndexFunc(names, member{key: key}.named); i >= 0 {
 			values[i] = value
 		}
+		return value != nil
 	})
 	return values, ok
 }
 
-// parseArray splits the text of an array; ok is false for any other value.
+// parseArray splits the text of an array; ok is false for any other text.
 func parseArray(text []byte) (elements [][]byte, ok bool) {
-	ok = parse(text, '[', ']', func(s *scanner) bool {
+	s := &scanner{text: text}
+	ok = s.each('[', func() bool {
 		element := s.value()
 		elements = append(elements, element)
 		return element != nil
 	})
-	return elements, ok
+	return elements, ok && s.end()
 }
 
 func (o *object) find(name string) *member {
@@ -87,7 +81,7 @@ func (o *object) find(name string) *member {
 	return nil
 }
 
-func (m *member) named(name string) bool {
+func (m member) named(name string) bool {
 	return len(m.key) == len(name)+2 && string(m.key[1:len(m.key)-1]) == name
 }
 
@@ -111,29 +105,51 @@ func (o *object) holder(path []string) *object {
 	return o
 }
 
-// get is what stands at the path, nil if nothing does.
-func (o *object) get(path ...string) []byte {
+// at is the member at the path, nil if there is none.
+func (o *object) at(path []string) *member {
 	holder := o.holder(path)
 	if holder == nil {
 		return nil
 	}
-	switch m := holder.find(path[len(path)-1]); {
-	case m == nil:
+	return holder.find(path[len(path)-1])
+}
+
+// get is what stands at the path, nil if nothing does.
+func (o *object) get(path ...string) []byte {
+	m := o.at(path)
+	if m == nil {
 		return nil
-	case m.inner != nil:
-		return m.inner.append(nil)
-	default:
-		return m.value
 	}
+	return m.raw()
+}
+
+// raw is the member's value as it is now.
+func (m *member) raw() []byte {
+	if m.inner != nil {
+		return m.inner.append(nil)
+	}
+	return m.value
+}
+
+// isEmpty holds for an object without members, and null.
+func (m *member) isEmpty() bool {
+	inner := m.object()
+	return inner != nil && len(inner.members) == 0 || inner == nil && isNothing(m.value)
 }
 
 // take removes what stands at the path and returns it, nil if nothing does.
 func (o *object) take(path ...string) []byte {
-	value := o.get(path...)
-	if value != nil {
-		holder := o.holder(path)
-		holder.members = slices.DeleteFunc(holder.members, func(m member) bool { return m.named(path[len(path)-1]) })
+	holder := o.holder(path)
+	if holder == nil {
+		return nil
 	}
+	name := path[len(path)-1]
+	m := holder.find(name)
+	if m == nil {
+		return nil
+	}
+	value := m.raw()
+	holder.members = slices.DeleteFunc(holder.members, func(m member) bool { return m.named(name) })
 	return value
 }
 

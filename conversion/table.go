@@ -78,7 +78,7 @@ func convert(o *object, steps []step) {
 		o.takeAll(steps[i].to)
 	}
 	for _, holder := range holders {
-		if held := o.get(holder...); string(held) == "{}" || string(held) == "null" {
+		if m := o.at(holder); m != nil && m.isEmpty() {
 			o.take(holder...)
 		}
 	}

@@ -138,6 +138,9 @@ func (g *guard) around(next http.Handler) http.Handler {
 // ones at most. What goes wrong with the body, the handler meets again.
 func (g *guard) shareOf(r *http.Request) *share {
 	var head bytes.Buffer
+	if r.ContentLength > 0 {
+		head.Grow(int(min(r.ContentLength, maxOrdinary)) + bytes.MinRead)
+	}
 	n, _ := io.CopyN(&head, r.Body, maxOrdinary+1)
 	r.Body = struct {
 		io.Reader
