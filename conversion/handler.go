@@ -80,13 +80,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // read makes room for the whole body at once, where its length is told: a buffer that grows holds it twice.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) error {
-	if r.ContentLength > h.MaxBodyBytes {
+	limited := r.Body
+	switch n := r.ContentLength; {
+	case n > h.MaxBodyBytes:
 		return &http.MaxBytesError{Limit: h.MaxBodyBytes}
+	case n > 0: // and the server reads no more
+		body.Grow(int(n) + bytes.MinRead)
+	default:
+		limited = http.MaxBytesReader(w, r.Body, h.MaxBodyBytes)
 	}
-	if r.ContentLength > 0 {
-		body.Grow(int(r.ContentLength) + bytes.MinRead)
-	}
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.MaxBodyBytes))
+	_, err := body.ReadFrom(limited)
 	return err
 }
 

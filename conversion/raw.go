@@ -27,7 +27,7 @@ type member struct {
 // parseObject splits the text of an object; ok is false for any other text.
 func parseObject(text []byte) (o *object, ok bool) {
 	s := &scanner{text: text}
-	if o, ok = s.object(min(4+len(text)/64, 32)); !ok || !s.end() {
+	if o, ok = s.object(min(4+len(text)/48, 32)); !ok || !s.end() {
 		return nil, false
 	}
 	return o, true
@@ -165,7 +165,7 @@ func (o *object) put(value []byte, path ...string) {
 		return
 	}
 	if m.object() == nil {
-		m.inner = &object{}
+		m.inner = &object{members: make([]member, 0, 8)}
 	}
 	m.inner.put(value, path[1:]...)
 }

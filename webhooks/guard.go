@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -117,12 +118,12 @@ func (g *guard) around(next http.Handler) http.Handler {
 			g.refuse(w, http.StatusRequestEntityTooLarge, "Size", fmt.Sprintf("a review may have at most %d bytes", g.limit))
 			return
 		}
-		limit := g.limit
-		if r.ContentLength < 0 {
-			limit = min(limit, maxUntold)
+		if r.ContentLength < 0 { // else the server itself reads no more
+			r.Body = http.MaxBytesReader(w, r.Body, min(g.limit, maxUntold))
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		share := g.shareOf(r)
+		head := heads.Get().(*bytes.Buffer)
+		defer giveBack(head)
+		share := g.shareOf(r, head)
 		if !share.enter(r.Context()) {
 			w.Header().Set("Retry-After", "1")
 			g.refuse(w, http.StatusServiceUnavailable, "Busy", "too many reviews at a time; try again")
@@ -133,19 +134,23 @@ func (g *guard) around(next http.Handler) http.Handler {
 	})
 }
 
+// heads are buffers of what was read of a body before it was let in.
+var heads = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func giveBack(head *bytes.Buffer) {
+	head.Reset()
+	heads.Put(head)
+}
+
 // shareOf reads an ordinary review to its end, and of a larger one enough to
 // know: whoever sends slowly holds no place meanwhile, and one of the few large
 // ones at most. What goes wrong with the body, the handler meets again.
-func (g *guard) shareOf(r *http.Request) *share {
-	var head bytes.Buffer
-	if r.ContentLength > 0 {
-		head.Grow(int(min(r.ContentLength, maxOrdinary)) + bytes.MinRead)
-	}
-	n, _ := io.CopyN(&head, r.Body, maxOrdinary+1)
+func (g *guard) shareOf(r *http.Request, head *bytes.Buffer) *share {
+	n, _ := io.CopyN(head, r.Body, maxOrdinary+1)
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(&head, r.Body), r.Body}
+	}{io.MultiReader(head, r.Body), r.Body}
 	if n > maxOrdinary {
 		return g.large
 	}
