@@ -1,0 +1,162 @@
+// Copyright 2026 The backupjob-operator authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"example.com/backupjob-operator/api/agent"
+)
+
+const (
+	// mostAgentMemory is P7's second aim.
+	mostAgentMemory = 96 << 20
+	// password is of a database that lives for one run.
+	password = "only-for-the-benchmark"
+)
+
+// agentBench is what P7 works with.
+type agentBench struct {
+	dir, binary string
+	database    *mariaDB
+	runs        int
+	memory      int64 // the most that the agent and its client took, in bytes
+}
+
+// agent is P7. Everything is in memory where there is room, so that no disk is
+// measured.
+func (b *bench) agent(ctx context.Context) error {
+	dir, err := os.MkdirTemp(roomy(), "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	a := &agentBench{dir: dir, binary: filepath.Join(dir, "agent")}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", a.binary, "./cmd/agent")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the agent: %w\n%s", err, out)
+	}
+	if a.database, err = startMariaDB(ctx, dir); err != nil {
+		return err
+	}
+	defer a.database.stop()
+	if err := a.prepare(ctx, b.megabytes); err != nil {
+		return err
+	}
+	size, err := a.dumpSize(ctx)
+	if err != nil {
+		return err
+	}
+	// A round is one backup of each, and takes long enough.
+	calls := []call{{"agent", a.backup}, {"pipe", a.pipe}}
+	took, err := b.interleave(ctx, 1, calls)
+	if err != nil {
+		return err
+	}
+	speed := func(t timings) string {
+		d := t.quantile(.5)
+		return fmt.Sprintf("%.0f MiB/s (%s)", float64(size)/(1<<20)/d.Seconds(), short(d))
+	}
+	b.rows = append(b.rows, row{
+		id: "P7", what: fmt.Sprintf("agent: backup of tables of %.2f GiB as a dump", float64(size)/(1<<30)),
+		ours: speed(took[0]), peer: "`mariadb-dump`, the same options, piped to `zstd -3`", theirs: speed(took[1]),
+		ratio: ratio(took[0], took[1], .5), aim: 1 / .95,
+	})
+	reached := "reached"
+	if a.memory > mostAgentMemory {
+		reached = "**missed**"
+	}
+	b.rows = append(b.rows, row{
+		id: "P7", what: "agent: peak memory of it or its client", ours: fmt.Sprintf("%d MiB", a.memory>>20), peer: "itself",
+		aimText: fmt.Sprintf("under %d MiB: %s", mostAgentMemory>>20, reached),
+	})
+	return nil
+}
+
+// roomy is a folder in memory, if there is one with room for the database and
+// its backups. Empty means the usual place.
+func roomy() string {
+	const dir, enough = "/dev/shm", 8 << 30
+	var s syscall.Statfs_t
+	if syscall.Statfs(dir, &s) != nil || s.Bavail*uint64(s.Bsize) < enough {
+		return ""
+	}
+	return dir
+}
+
+func (a *agentBench) prepare(ctx context.Context, megabytes int) error {
+	for _, name := range []string{"volume", "work", "credentials"} {
+		if err := os.Mkdir(filepath.Join(a.dir, name), 0o755); err != nil { //nolint:gosec // a temporary folder
+			return err
+		}
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(a.dir, "credentials", "username"), []byte("backup"), 0o600),
+		os.WriteFile(filepath.Join(a.dir, "credentials", "password"), []byte(password), 0o600),
+		os.WriteFile(filepath.Join(a.dir, "options"), []byte("[client]\nuser=backup\npassword="+password+"\n"), 0o600),
+		a.database.sql(ctx, "CREATE USER backup@'%' IDENTIFIED BY '"+password+"'; GRANT SELECT, SHOW VIEW, TRIGGER, EVENT ON *.* TO backup@'%';"),
+		a.database.fill(ctx, max(megabytes/64, 1)),
+	)
+}
+
+// dump is the command line that the agent's own client gets.
+func (a *agentBench) dump() string {
+	return "mariadb-dump --defaults-file=" + filepath.Join(a.dir, "options") + " --host=127.0.0.1 --port=" + a.database.port +
+		" --hex-blob --no-tablespaces --quick --comments --dump-date --routines --triggers --events --single-transaction --skip-lock-tables --databases shop"
+}
+
+func (a *agentBench) shell(ctx context.Context, script string) ([]byte, error) {
+	out, err := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail; "+script).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return out, nil
+}
+
+func (a *agentBench) dumpSize(ctx context.Context) (size int64, err error) {
+	out, err := a.shell(ctx, a.dump()+" | wc -c")
+	if err != nil {
+		return 0, err
+	}
+	_, err = fmt.Sscan(string(out), &size)
+	return size, err
+}
+
+// pipe does what people do without an operator, and waits for the file as the
+// agent does.
+func (a *agentBench) pipe(ctx context.Context) error {
+	file := filepath.Join(a.dir, "pipe.sql.zst")
+	_, err := a.shell(ctx, a.dump()+" | zstd -3 -q -f -o "+file+" && sync "+file)
+	return errors.Join(err, os.Remove(file))
+}
+
+func (a *agentBench) backup(ctx context.Context) error {
+	a.runs++
+	volume := filepath.Join(a.dir, "volume")
+	at := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(a.runs) * time.Hour)
+	process := exec.CommandContext(ctx, a.binary, slices.Concat([]string{agent.CommandBackup}, []string{
+		"--root=" + volume, "--namespace=shop", "--name=nightly", "--uid=11111111-aaaa-4aaa-8aaa-111111111111", "--kind=BackupJob",
+		"--termination-log=" + filepath.Join(a.dir, "termination-log"), "--scheduled-time=" + at.Format(time.RFC3339),
+		"--engine=MariaDB", "--host=127.0.0.1", "--port=" + a.database.port, "--database=shop",
+		"--username-file=" + filepath.Join(a.dir, "credentials", "username"), "--password-file=" + filepath.Join(a.dir, "credentials", "password"),
+		"--work-dir=" + filepath.Join(a.dir, "work"),
+	})...)
+	out, err := process.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	if usage, ok := process.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		a.memory = max(a.memory, usage.Maxrss<<10)
+	}
+	return errors.Join(os.RemoveAll(volume), os.Mkdir(volume, 0o755)) //nolint:gosec // a temporary folder
+}
