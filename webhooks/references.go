@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -70,10 +71,11 @@ func (c *references) check(ctx context.Context, v *Verdict, user authenticationv
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	for _, n := range needs(v.Effective) {
-		allowed, err := c.ask(ctx, n, user, namespace)
-		c.metrics.reviewed(allowed, err)
-		if allowed && err == nil {
+	asked := needs(v.Effective)
+	for i, answer := range c.askAll(ctx, asked, user, namespace) {
+		n, err := asked[i], answer.err
+		c.metrics.reviewed(answer.allowed, err)
+		if answer.allowed && err == nil {
 			continue
 		}
 		message, kind := fmt.Sprintf("user '%s' has no right to %s in namespace '%s'; ask for it, or use what you have a right to",
@@ -87,6 +89,38 @@ func (c *references) check(ctx context.Context, v *Verdict, user authenticationv
 		c.tell(v, n, kind, message)
 	}
 	v.sort()
+}
+
+// maxQuestions is how many questions of one request are asked at a time.
+const maxQuestions = 4
+
+type answer struct {
+	allowed  bool
+	err      error
+	panicked any
+}
+
+// askAll asks at the same time, because the user waits: each question is a call
+// of the API server. What panics, panics in the caller.
+func (c *references) askAll(ctx context.Context, asked []need, user authenticationv1.UserInfo, namespace string) []answer {
+	answers := make([]answer, len(asked))
+	var group errgroup.Group
+	group.SetLimit(maxQuestions)
+	for i, n := range asked {
+		group.Go(func() error {
+			a := &answers[i]
+			defer func() { a.panicked = recover() }()
+			a.allowed, a.err = c.ask(ctx, n, user, namespace)
+			return nil
+		})
+	}
+	_ = group.Wait() // no question fails for the others
+	for _, a := range answers {
+		if a.panicked != nil {
+			panic(a.panicked)
+		}
+	}
+	return answers
 }
 
 func (c *references) ask(ctx context.Context, n need, user authenticationv1.UserInfo, namespace string) (bool, error) {

@@ -52,11 +52,13 @@ func question(spec authorizationv1.SubjectAccessReviewSpec) string {
 	return text
 }
 
+// questions are sorted: they are asked at the same time.
 func (r *rights) questions() []string {
 	var all []string
 	for _, spec := range r.asked {
 		all = append(all, question(spec))
 	}
+	slices.Sort(all)
 	return all
 }
 
@@ -117,13 +119,39 @@ func TestWhatIsAskedForWhichWrite(t *testing.T) {
 			v := judged(t, object(t, c.manifest, c.new), old)
 			before := told(v)
 			checker(t, ReferencesEnforce, r).check(t.Context(), v, developer, "shop")
-			if diff := cmp.Diff(c.want, r.questions()); diff != "" {
+			if diff := cmp.Diff(slices.Sorted(slices.Values(c.want)), r.questions()); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 			if after := told(v); after != before {
 				t.Errorf("who has the rights is told %q", after)
 			}
 		})
+	}
+}
+
+// crowd answers nobody before all have asked.
+type crowd struct {
+	rights
+	all sync.WaitGroup
+}
+
+func (c *crowd) Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, o metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+	c.all.Done()
+	c.all.Wait()
+	return c.rights.Create(ctx, review, o)
+}
+
+func TestTheQuestionsOfOneWriteAreAskedAtTheSameTime(t *testing.T) {
+	c := &crowd{}
+	c.all.Add(3)
+	m, err := newMetrics(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := judged(t, object(t, jobV1, `{spec: {source: {tls: {mode: VerifyCA, caSecretRef: {name: ca}}}, podTemplate: {image: x}}}`), nil)
+	(&references{mode: ReferencesEnforce, reviewer: c, timeout: time.Minute, metrics: m}).check(t.Context(), v, developer, "shop")
+	if len(v.Faults) != 3 {
+		t.Errorf("got %v, want a fault per question", v.Faults)
 	}
 }
 
