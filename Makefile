@@ -12,6 +12,8 @@ IMAGE       ?= backup.example.com/backupjob-operator:$(VERSION)
 # KEEP=1 leaves the demo's cluster up.
 KEEP        ?=
 FUZZTIME    ?= 5s
+# BENCH are flags of the benchmark; 'go run ./test/bench -help' lists them.
+export BENCH ?=
 
 TOOL        := go tool -modfile=hack/tools.mod
 LINT        := go tool -modfile=hack/lint.mod golangci-lint
@@ -91,6 +93,10 @@ e2e: ## Run the suite on a real cluster (KUBECONFIG names another one than the e
 .PHONY: supply
 supply: ## Check what is shipped: vulnerabilities, bills of materials, the image.
 	@CLUSTER=$(CLUSTER) bash hack/test.sh supply
+
+.PHONY: bench
+bench: ## Measure against peers and write one table in markdown (BENCH='-only P1 -rounds 15').
+	@CLUSTER=$(CLUSTER) bash hack/test.sh bench
 
 .PHONY: build
 build: ## Build the three binaries into bin/.

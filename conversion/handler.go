@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -111,7 +112,7 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 	buffer.Write(r.uid)
 	buffer.WriteString(`,"convertedObjects":[`)
 	var failed, sendErr error
-	s, first := &scanner{text: r.objects}, true
+	s, first, sent := &scanner{text: r.objects}, true, false
 	s.each('[', func() bool {
 		dst := buffer.AvailableBuffer()
 		if !first {
@@ -123,6 +124,7 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 		}
 		if buffer.Write(dst); buffer.Len() > chunkBytes {
 			_, sendErr = buffer.WriteTo(w)
+			sent = true
 		}
 		return sendErr == nil
 	})
@@ -139,6 +141,9 @@ func (h *handler) answer(w http.ResponseWriter, buffer *bytes.Buffer, r review) 
 	buffer.WriteString(`],"result":`)
 	buffer.Write(result)
 	buffer.WriteString("}}")
+	if !sent {
+		w.Header().Set("Content-Length", strconv.Itoa(buffer.Len())) // else it goes out in chunks
+	}
 	_, err := buffer.WriteTo(w)
 	return err
 }
@@ -157,5 +162,8 @@ func (h *handler) convertNext(dst []byte, s *scanner, r *review) (converted []by
 			h.Log.Error(err, "A conversion panicked", "stack", string(debug.Stack()))
 		}
 	}()
+	// The server keeps its own: of the answer's metadata it takes labels and annotations alone. They are often
+	// half of an object, which it would have to read for nothing.
+	o.take("metadata", "managedFields")
 	return h.convert(dst, o, r.apiVersion)
 }

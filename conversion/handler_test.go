@@ -96,6 +96,19 @@ func TestAReviewIsAnsweredInOrderWithoutAWordInTheLog(t *testing.T) {
 	}
 }
 
+// TestTheAnswerLeavesOutManagedFields because the server takes labels and annotations alone from it, and demands
+// the same name, namespace and UID. test/integration has the server's side.
+func TestTheAnswerLeavesOutManagedFields(t *testing.T) {
+	const head, rest = `{"apiVersion":"backup.example.com/`, `"kind":"BackupJob","metadata":{"name":"a","namespace":"b","uid":"u",` +
+		`"generation":3,"labels":{"c":"d"},"annotations":{"e":"f"}`
+	response := ask(t, quietHandler(t), reviewOf(t, newVersion,
+		head+`v1alpha1",`+rest+`,"managedFields":[{"manager":"m"}]},"spec":{"databaseHost":"h"}}`))
+	want := head + `v1",` + rest + `},"spec":{"source":{"host":"h"}}}`
+	if got := string(response.ConvertedObjects[0].Raw); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestAnEmptyListIsAnswered(t *testing.T) {
 	for _, objects := range []string{``, `,"objects":[]`, `,"objects":null`} {
 		response := ask(t, quietHandler(t), []byte(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1",`+

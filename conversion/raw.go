@@ -205,6 +205,11 @@ func decodeString(raw []byte) (text string, ok bool) {
 }
 
 func encodeString(text string) []byte {
-	raw, _ := json.Marshal(text) // every string can be written
-	return raw
+	for i := range len(text) {
+		if c := text[i]; !plain[c] || c > '~' || c == '<' || c == '>' || c == '&' {
+			raw, _ := json.Marshal(text) // every string can be written
+			return raw
+		}
+	}
+	return []byte(`"` + text + `"`)
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests, all or the named parts: checks unit fuzz supply integration e2e,
-# and long, which is no part of all.
+# Runs the tests, all or the named parts: checks unit fuzz supply integration e2e.
+# The parts long and bench run only when they are named.
 # Each runner's own closing lines are printed; what was skipped is counted and
 # named at the end, and with CI=true it fails the run.
 set -euo pipefail
@@ -167,6 +167,12 @@ real_cluster() { # name, build tags, time limit, all or chosen, flags of the sui
 			bash test/e2e/run.sh "$logs/$name.test" "$limit" "$@" >"$logs/$name" 2>&1 || status=$?
 	fi
 	closing "$name" $status "$which"
+}
+
+bench() {
+	heading 'Benchmark: one table, after some minutes'
+	# shellcheck disable=SC2086
+	go run ./test/bench ${BENCH:-}
 }
 
 prepare
