@@ -88,14 +88,18 @@ func (a *apiServer) restart() (time.Duration, error) {
 }
 
 // installCRDs serves our kinds in a group. Without a path there is no
-// converter: strategy None.
-func (a *apiServer) installCRDs(ctx context.Context, s *server, group, convert string) error {
+// converter: strategy None. Objects of v1 may keep fields that they do not
+// know, so that a converter that renames none loses none.
+func (a *apiServer) installCRDs(ctx context.Context, s *server, group, convert string, keep bool) error {
 	definitions, err := crd.CRDs()
 	if err != nil {
 		return err
 	}
 	for _, c := range definitions {
 		c.Spec.Group, c.Name = group, c.Spec.Names.Plural+"."+group
+		if keep {
+			keepUnknown(c)
+		}
 		if convert != "" {
 			url := s.url(convert)
 			c.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
@@ -116,6 +120,14 @@ func (a *apiServer) installCRDs(ctx context.Context, s *server, group, convert s
 		}
 	}
 	return nil
+}
+
+func keepUnknown(c *apiextensionsv1.CustomResourceDefinition) {
+	for _, version := range c.Spec.Versions {
+		spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
+		spec.XPreserveUnknownFields = new(true)
+		version.Schema.OpenAPIV3Schema.Properties["spec"] = spec
+	}
 }
 
 func established(c *apiextensionsv1.CustomResourceDefinition) error {

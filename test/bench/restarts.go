@@ -36,7 +36,7 @@ func (b *bench) restarts(ctx context.Context) error {
 	}
 	groups := []string{backupv1.GroupName, groupCopier, groupNone}
 	for i, path := range []string{webhooks.PathConvert, pathBytes, ""} {
-		err = errors.Join(err, a.installCRDs(ctx, s, groups[i], path), a.fill(ctx, groups[i], b.objects))
+		err = errors.Join(err, a.installCRDs(ctx, s, groups[i], path, false), a.fill(ctx, groups[i], b.objects))
 	}
 	lists, wholes := make([]timings, len(groups)), make([]timings, len(groups))
 	for round := 0; err == nil && round < (b.rounds+1)/2; round++ {
