@@ -61,7 +61,8 @@ func parseReview(body []byte) (r review, err error) {
 	if !ok || !s.end() {
 		return r, errors.New("the body must be a ConversionReview, and is no object in JSON")
 	}
-	return r, r.check(kind, version, wanted)
+	err = r.check(kind, version, wanted)
+	return r, err
 }
 
 func (r *review) check(kind, version, wanted []byte) error {

@@ -130,7 +130,7 @@ func (b *bench) conversionOf(ctx context.Context, s *server, r review) error {
 	for i, p := range peers[1:] {
 		b.rows = append(b.rows, row{
 			id: "P1", what: fmt.Sprintf("`/convert`, %s to %s", r.kind, strings.TrimPrefix(r.wanted, backupv1.GroupName+"/")),
-			ours: took[0].String(), peer: p.name, theirs: took[i+1].String(), ratio: ratio(took[0], took[i+1], .5), aim: p.aim,
+			ours: took[0].String(), peer: p.name, theirs: took[i+1].String(), ratio: ratio(took[0], took[i+1]), aim: p.aim,
 		})
 	}
 	return nil

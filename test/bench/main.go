@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,8 +23,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
@@ -70,7 +72,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if b.rounds < 1 || b.objects < 1 {
-		return fmt.Errorf("-rounds and -objects must be at least 1")
+		return errors.New("-rounds and -objects must be at least 1")
 	}
 	if b.profile != "" {
 		return b.profileConversion(ctx)

@@ -90,7 +90,7 @@ func (m *mariaDB) sql(ctx context.Context, statements string) error {
 }
 
 // rowsPerTable make about 64 MiB of dump.
-const rowsPerTable = 240000
+const rowsPerTable = 335000
 
 // fill makes tables as a shop has them: keys, numbers, times, words that repeat
 // and texts that do not.

@@ -66,11 +66,12 @@ func (t timings) String() string {
 	return fmt.Sprintf("p50 %s, p99 %s", short(t.quantile(.5)), short(t.quantile(.99)))
 }
 
-// ratio is how many times as long ours took as theirs, a figure per round.
-func ratio(ours, theirs timings, share float64) ratios {
+// ratio is how many times as long ours took as theirs in the median, a figure
+// per round.
+func ratio(ours, theirs timings) ratios {
 	r := make(ratios, len(ours))
 	for i := range ours {
-		r[i] = float64(at(ours[i], share)) / float64(at(theirs[i], share))
+		r[i] = float64(at(ours[i], .5)) / float64(at(theirs[i], .5))
 	}
 	slices.Sort(r)
 	return r

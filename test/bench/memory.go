@@ -25,26 +25,32 @@ func (b *bench) memory(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		peaks, texts := make([]float64, len(peers)), make([]string, len(peers))
-		for i, p := range peers {
-			if p.path == pathBytes {
-				continue // it takes one object
-			}
-			peak, took, err := peakOf(ctx, p.path, body)
-			if err != nil {
-				return fmt.Errorf("%s, %d objects: %w", p.name, objects, err)
-			}
-			peaks[i] = float64(peak)
-			texts[i] = fmt.Sprintf("%d MiB, in %s", peak>>20, short(took))
+		if err := b.memoryOf(ctx, fmt.Sprintf("a review of %d objects, %d MiB: peak memory of the process", objects, len(body)>>20), body); err != nil {
+			return err
 		}
-		for i, p := range peers {
-			if i > 0 && p.path != pathBytes {
-				b.rows = append(b.rows, row{
-					id: "P1", what: fmt.Sprintf("a review of %d objects, %d MiB: peak memory of the process", objects, len(body)>>20),
-					ours: texts[0], peer: p.name, theirs: texts[i], ratio: ratios{peaks[0] / peaks[i]}, aimText: "bounded",
-				})
-			}
+	}
+	return nil
+}
+
+func (b *bench) memoryOf(ctx context.Context, what string, body []byte) error {
+	var ours int64
+	var text string
+	for i, p := range peers {
+		if p.path == pathBytes {
+			continue // it takes one object
 		}
+		peak, took, err := peakOf(ctx, p.path, body)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", p.name, what, err)
+		}
+		says := fmt.Sprintf("%d MiB, in %s", peak>>20, short(took))
+		if i == 0 {
+			ours, text = peak, says
+			continue
+		}
+		b.rows = append(b.rows, row{
+			id: "P1", what: what, ours: text, peer: p.name, theirs: says, ratio: ratios{float64(ours) / float64(peak)}, aimText: "bounded",
+		})
 	}
 	return nil
 }

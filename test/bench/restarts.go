@@ -54,7 +54,7 @@ func (b *bench) restarts(ctx context.Context) error {
 			wholes[k] = append(wholes[k], []time.Duration{start + list})
 		}
 	}
-	if err = errors.Join(err, s.stop(), a.stop()); err != nil {
+	if err := errors.Join(err, s.stop(), a.stop()); err != nil {
 		return err
 	}
 	for i, peer := range []string{"a converter that copies bytes", "strategy None"} {
@@ -62,11 +62,11 @@ func (b *bench) restarts(ctx context.Context) error {
 		b.rows = append(b.rows,
 			row{
 				id: "P3", what: fmt.Sprintf("API server restarted over %d objects: healthy to the first whole v1alpha1 LIST", b.objects),
-				ours: short(lists[0].quantile(.5)), peer: peer, theirs: short(lists[i+1].quantile(.5)), ratio: ratio(lists[0], lists[i+1], .5), aim: aim,
+				ours: short(lists[0].quantile(.5)), peer: peer, theirs: short(lists[i+1].quantile(.5)), ratio: ratio(lists[0], lists[i+1]), aim: aim,
 			},
 			row{
 				id: "P3", what: "the same, from the start of its process",
-				ours: short(wholes[0].quantile(.5)), peer: peer, theirs: short(wholes[i+1].quantile(.5)), ratio: ratio(wholes[0], wholes[i+1], .5), aimText: "none",
+				ours: short(wholes[0].quantile(.5)), peer: peer, theirs: short(wholes[i+1].quantile(.5)), ratio: ratio(wholes[0], wholes[i+1]), aimText: "none",
 			})
 	}
 	return nil
@@ -147,7 +147,7 @@ func (a *apiServer) firstList(ctx context.Context, group string, objects int) (t
 			return err
 		}
 		body, err := io.ReadAll(response.Body)
-		if err = errors.Join(err, response.Body.Close()); err != nil {
+		if err := errors.Join(err, response.Body.Close()); err != nil {
 			return err
 		}
 		if n := bytes.Count(body, []byte(`"uid":"`)); response.StatusCode != http.StatusOK || n != objects {

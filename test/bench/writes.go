@@ -115,7 +115,7 @@ func (b *bench) compareWrites(what string, took []timings) {
 	add := func(ours, peer int, aim float64, aimText string) {
 		b.rows = append(b.rows, row{
 			id: "P2", what: what + setups[ours].name, ours: took[ours].String(), peer: setups[peer].name, theirs: took[peer].String(),
-			ratio: ratio(took[ours], took[peer], .5), aim: aim, aimText: aimText,
+			ratio: ratio(took[ours], took[peer]), aim: aim, aimText: aimText,
 		})
 	}
 	add(0, 4, 1.15, "")
