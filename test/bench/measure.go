@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -19,16 +20,16 @@ type call struct {
 // timings are the times of one call, sorted, a list per round.
 type timings [][]time.Duration
 
-// interleave makes n calls of each kind per round, one kind after the other and
-// each time beginning with another one, so that the machine's noise meets all
-// of them alike. A first, unmeasured round warms up.
+// interleave makes n calls of each kind per round, each time in another order,
+// so that the machine's noise, and the garbage that one leaves to the next,
+// meet all of them alike. A first, unmeasured round warms up.
 func (b *bench) interleave(ctx context.Context, n int, calls []call) ([]timings, error) {
 	all := make([]timings, len(calls))
+	order := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same orders in every run
 	for round := range b.rounds + 1 {
 		took := make([][]time.Duration, len(calls))
-		for i := range n {
-			for j := range calls {
-				k := (i + j) % len(calls)
+		for range n {
+			for _, k := range order.Perm(len(calls)) {
 				start := time.Now()
 				if err := calls[k].do(ctx); err != nil {
 					return nil, fmt.Errorf("%s: %w", calls[k].name, err)
