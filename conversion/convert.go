@@ -51,7 +51,7 @@ func appendConverted(dst []byte, o *object, apiVersion string) ([]byte, error) {
 		return append(dst, o.text...), nil
 	}
 	o.put(encodeString(apiVersion), "apiVersion")
-	if isNothing(o.get("metadata")) {
+	if m := o.find("metadata"); m == nil || isNothing(m.value) {
 		o.put([]byte("{}"), "metadata") // without it an API server refuses the answer
 	}
 	if apiVersion == newVersion {

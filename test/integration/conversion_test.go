@@ -73,6 +73,16 @@ func applyAs(ctx context.Context, manager string, u *unstructured.Unstructured) 
 var _ = Describe("Conversion, through the API server", func() {
 	for _, kind := range kinds {
 		Context(kind, func() {
+			It("leaves the server its managedFields, which are not in the answer", func(ctx context.Context) {
+				ns := newNamespace(ctx, nil)
+				u := object("v1alpha1", kind, ns, "managed", nil)
+				u.SetLabels(map[string]string{"team": "a"})
+				Expect(applyAs(ctx, "user", u)).To(Succeed())
+				old, hub := read(ctx, "v1alpha1", kind, ns, "managed"), read(ctx, "v1", kind, ns, "managed")
+				Expect(old.GetManagedFields()).To(ContainElement(HaveField("Manager", "user")))
+				Expect(hub.Object["metadata"]).To(Equal(old.Object["metadata"]))
+			})
+
 			It("loses nothing of v1 when the object is put back in v1alpha1", func(ctx context.Context) {
 				ns := newNamespace(ctx, nil)
 				Expect(admin.Create(ctx, full(kind, ns, "all"))).To(Succeed())
