@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"example.com/backupjob-operator/api/agent"
 )
@@ -140,6 +145,25 @@ func (a *agentBench) pipe(ctx context.Context) error {
 	return errors.Join(err, os.Remove(file))
 }
 
+// watch looks at the memory of the agent and of its client until they end.
+func (a *agentBench) watch(ctx context.Context, pid int) {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		for _, name := range append(strings.Fields(string(children)), strconv.Itoa(pid)) {
+			id, _ := strconv.Atoi(name)
+			peak, _ := peakOfProcess(id) // nothing once it has ended
+			a.memory = max(a.memory, peak)
+		}
+	}
+}
+
 func (a *agentBench) backup(ctx context.Context) error {
 	a.runs++
 	volume := filepath.Join(a.dir, "volume")
@@ -151,12 +175,18 @@ func (a *agentBench) backup(ctx context.Context) error {
 		"--username-file=" + filepath.Join(a.dir, "credentials", "username"), "--password-file=" + filepath.Join(a.dir, "credentials", "password"),
 		"--work-dir=" + filepath.Join(a.dir, "work"),
 	})...)
-	out, err := process.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+	var out bytes.Buffer
+	process.Stdout, process.Stderr = &out, &out
+	if err := process.Start(); err != nil {
+		return err
 	}
-	if usage, ok := process.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		a.memory = max(a.memory, usage.Maxrss<<10)
+	watched, stop := context.WithCancel(ctx)
+	group := errgroup.Group{}
+	group.Go(func() error { a.watch(watched, process.Process.Pid); return nil })
+	err := process.Wait()
+	stop()
+	if err := errors.Join(err, group.Wait()); err != nil {
+		return fmt.Errorf("%w: %s", err, out.Bytes())
 	}
 	return errors.Join(os.RemoveAll(volume), os.Mkdir(volume, 0o755)) //nolint:gosec // a temporary folder
 }
