@@ -155,8 +155,13 @@ func (a *agentBench) watch(ctx context.Context, pid int) {
 			return
 		case <-ticker.C:
 		}
-		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-		for _, name := range append(strings.Fields(string(children)), strconv.Itoa(pid)) {
+		processes := strconv.Itoa(pid)
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		for _, task := range tasks {
+			children, _ := os.ReadFile(task) //nolint:gosec // the system's own names
+			processes += " " + string(children)
+		}
+		for name := range strings.FieldsSeq(processes) {
 			id, _ := strconv.Atoi(name)
 			peak, _ := peakOfProcess(id) // nothing once it has ended
 			a.memory = max(a.memory, peak)
