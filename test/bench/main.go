@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string) error {
 			return fmt.Errorf("measure %s: %w", m.id, err)
 		}
 	}
-	table := writeTable(b.rows, machine+", before; "+loadNow()+" after", command(args))
+	table := writeTable(b.rows, machine+" before, "+loadNow()+" after", command(flags))
 	if *out != "" {
 		if err := os.WriteFile(*out, []byte(table), 0o644); err != nil { //nolint:gosec // everybody may read a table
 			return err
@@ -97,6 +97,13 @@ func run(ctx context.Context, args []string) error {
 	return err
 }
 
-func command(args []string) string {
-	return strings.TrimSpace("go run ./test/bench " + strings.Join(args, " "))
+// command is what makes such a table again, wherever it is written to.
+func command(flags *flag.FlagSet) string {
+	text := "go run ./test/bench"
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name != "out" {
+			text += fmt.Sprintf(" -%s %s", f.Name, f.Value)
+		}
+	})
+	return text
 }
