@@ -162,8 +162,5 @@ func (h *handler) convertNext(dst []byte, s *scanner, r *review) (converted []by
 			h.Log.Error(err, "A conversion panicked", "stack", string(debug.Stack()))
 		}
 	}()
-	// The server takes labels and annotations alone from the answer's metadata and keeps the rest of its own.
-	// managedFields are often a third of an object, which it would have to read for nothing.
-	o.take("metadata", "managedFields")
 	return h.convert(dst, o, r.apiVersion)
 }

@@ -137,8 +137,7 @@ func (b *bench) conversionOf(ctx context.Context, s *server, r review) error {
 }
 
 // sameWork fails unless every peer answers with the same object: the copiers
-// with the one that they got, the others with the converted one. We leave out
-// managedFields.
+// with the one that they got, the others with the converted one.
 func sameWork(ctx context.Context, s *server, r review) error {
 	answers := make([]map[string]any, len(peers))
 	for i, p := range peers {
@@ -160,9 +159,6 @@ func sameWork(ctx context.Context, s *server, r review) error {
 		if answers[i]["apiVersion"] != r.wanted {
 			return fmt.Errorf("%s answered with %v, not %s", p.name, answers[i]["apiVersion"], r.wanted)
 		}
-	}
-	for _, answer := range answers { // which a server takes from nobody
-		delete(answer["metadata"].(map[string]any), "managedFields")
 	}
 	if !reflect.DeepEqual(answers[0], answers[3]) || !reflect.DeepEqual(answers[1], answers[2]) {
 		return fmt.Errorf("the answers to a %s to %s are not of the same work:\n%v\n%v", r.kind, r.wanted, answers[0], answers[3])

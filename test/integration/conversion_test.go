@@ -73,7 +73,7 @@ func applyAs(ctx context.Context, manager string, u *unstructured.Unstructured) 
 var _ = Describe("Conversion, through the API server", func() {
 	for _, kind := range kinds {
 		Context(kind, func() {
-			It("leaves the server its managedFields, which are not in the answer", func(ctx context.Context) {
+			It("leaves the server its metadata", func(ctx context.Context) {
 				ns := newNamespace(ctx, nil)
 				u := object("v1alpha1", kind, ns, "managed", nil)
 				u.SetLabels(map[string]string{"team": "a"})
