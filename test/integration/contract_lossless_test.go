@@ -139,7 +139,7 @@ var _ = Describe("Contract 2: no field of v1 is lost or changed", func() {
 					out, err := kubectl(ctx, text, "apply", "-f", "-")
 					Expect(err).NotTo(HaveOccurred(), out)
 					unharmed(ctx, was)
-					raw, err := json.Marshal(withoutManagers(stored(ctx, kind, was.GetNamespace(), "whole")))
+					raw, err := json.Marshal(withoutManagers(inStore(ctx, kind, was.GetNamespace(), "whole")))
 					Expect(err).NotTo(HaveOccurred())
 					sizes = append(sizes, len(raw))
 				}

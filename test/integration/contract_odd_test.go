@@ -239,7 +239,7 @@ var _ = Describe("Contract 1 and 3: odd objects, older than today's rules, among
 			if !slices.Contains(elsewhere, name) {
 				Expect(carries(after, spec)).To(BeTrue(), "%s is verbatim after edits in both versions: %v", name, after.Object["spec"])
 			}
-			Expect(stored(ctx, backupv1.KindBackupJob, ns, name)["apiVersion"]).To(Equal("backup.example.com/v1"), name)
+			Expect(inStore(ctx, backupv1.KindBackupJob, ns, name)["apiVersion"]).To(Equal("backup.example.com/v1"), name)
 		}
 		i := 0
 		for name := range objects {
@@ -254,7 +254,7 @@ var _ = Describe("Contract 1 and 3: odd objects, older than today's rules, among
 		ns, objects := setUp(ctx, "v1alpha1")
 		for _, u := range objects {
 			Expect(admin.Create(ctx, u.DeepCopy())).To(Succeed(), u.GetName())
-			Expect(stored(ctx, backupv1.KindBackupJob, ns, u.GetName())["apiVersion"]).To(Equal("backup.example.com/v1alpha1"))
+			Expect(inStore(ctx, backupv1.KindBackupJob, ns, u.GetName())["apiVersion"]).To(Equal("backup.example.com/v1alpha1"))
 		}
 		back(ctx)
 		prove(ctx, ns, objects)

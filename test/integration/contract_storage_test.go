@@ -30,7 +30,7 @@ var _ = Describe("Another version stored, or only one served", Serial, func() {
 		b := backup(ctx, ns, "a", nil)
 		whole := everything(backupv1.KindBackupJob, ns, "whole")
 		Expect(admin.Create(ctx, whole)).To(Succeed())
-		Expect(stored(ctx, backupv1.KindBackupJob, ns, "a")["apiVersion"]).To(Equal("backup.example.com/v1alpha1"))
+		Expect(inStore(ctx, backupv1.KindBackupJob, ns, "a")["apiVersion"]).To(Equal("backup.example.com/v1alpha1"))
 		stop := startController(ns, clock, interceptor.Funcs{})
 		observed(ctx, b)
 		w := &backupv1.BackupJob{}

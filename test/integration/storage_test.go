@@ -96,7 +96,7 @@ func awaitStorage(ctx context.Context, version string) {
 			u := object("v1", kind, ns, "probe", nil)
 			g.Expect(client.IgnoreNotFound(admin.Delete(ctx, u.DeepCopy()))).To(Succeed())
 			g.Expect(admin.Create(ctx, u)).To(Succeed())
-			g.Expect(stored(ctx, kind, ns, "probe")["apiVersion"]).To(Equal(backupv1.GroupName + "/" + version))
+			g.Expect(inStore(ctx, kind, ns, "probe")["apiVersion"]).To(Equal(backupv1.GroupName + "/" + version))
 		}).WithTimeout(soon).Should(Succeed(), "the server takes a moment to take up a changed CRD")
 		Expect(admin.Delete(ctx, object("v1", kind, ns, "probe", nil))).To(Succeed())
 	}
@@ -143,8 +143,8 @@ func etcdKey(kind, namespace, name string) []byte {
 	return []byte("/registry/" + backupv1.GroupName + "/" + plural(kind) + "/" + namespace + "/" + name)
 }
 
-// stored is an object as etcd holds it.
-func stored(ctx context.Context, kind, namespace, name string) map[string]any {
+// inStore is an object as etcd holds it.
+func inStore(ctx context.Context, kind, namespace, name string) map[string]any {
 	GinkgoHelper()
 	var answer struct{ Kvs []struct{ Value []byte } }
 	etcd(ctx, "range", map[string]any{"key": etcdKey(kind, namespace, name)}, &answer)
