@@ -35,7 +35,7 @@ var _ = Describe("The converter is away, admission is not", Serial, func() {
 			u.SetLabels(map[string]string{"edited": "yes"})
 			Expect(admin.Update(ctx, u)).To(Succeed())
 			Expect(admin.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"maxRetries":1}}`)))).To(Succeed())
-			Expect(admin.Status().Update(ctx, set(u, "Suspended", "status", "phase"))).To(Succeed())
+			Expect(asController().Status().Update(ctx, set(u, "Suspended", "status", "phase"))).To(Succeed())
 			after := read(ctx, "v1", kind, ns, "a")
 			Expect(after.Object["spec"]).To(HaveKeyWithValue("maxRetries", int64(1)))
 			Expect(withoutTimes(after.GetManagedFields())).To(Equal(withoutTimes(before.GetManagedFields())))

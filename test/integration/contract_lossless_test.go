@@ -46,7 +46,7 @@ func everythingStored(ctx context.Context, kind, namespace string) *unstructured
 			map[string]any{"type": "Pruned", "status": "False", "reason": "PruneFailed", "message": "n", "lastTransitionTime": "2026-11-29T03:31:00Z"},
 		},
 	}
-	Expect(admin.Status().Update(ctx, set(u, status, "status"))).To(Succeed())
+	Expect(asController().Status().Update(ctx, set(u, status, "status"))).To(Succeed())
 	u = read(ctx, "v1", kind, namespace, "whole")
 	Expect(u.Object["status"]).To(Equal(status), "every field of the status is kept")
 	return u
@@ -74,7 +74,7 @@ var _ = Describe("Contract 2: no field of v1 is lost or changed", func() {
 					u := read(ctx, versions[i%2], kind, was.GetNamespace(), was.GetName())
 					u.SetLabels(map[string]string{"round": strconv.Itoa(i)})
 					Expect(admin.Update(ctx, u)).To(Succeed())
-					Expect(admin.Status().Update(ctx, u)).To(Succeed())
+					Expect(asController().Status().Update(ctx, u)).To(Succeed())
 				}
 				unharmed(ctx, was)
 			})

@@ -148,7 +148,7 @@ var _ = Describe("Contract 4: metadata, count and order", Serial, func() {
 				Expect(applyAs(ctx, "labels", labelled)).To(Succeed())
 				labelled.SetLabels(nil)
 				Expect(applyAs(ctx, "labels", labelled)).To(Succeed())
-				Expect(admin.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(set(labelled, "Scheduled", "status", "phase")), client.FieldOwner("status"))).To(Succeed())
+				Expect(asController().Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(set(labelled, "Scheduled", "status", "phase")), client.FieldOwner("status"))).To(Succeed())
 			}
 
 			By("a manager giving up the whole spec, which the server converts before it refuses it")
