@@ -22,17 +22,7 @@ func (r *reconciler) announce(f facts, p plan, a acted, before, after backupv1.B
 			r.event(f.backup, &j, corev1.EventTypeNormal, backupv1.ReasonRunStarted, "Started Job %s", j.name)
 		}
 	}
-	for _, name := range f.lost {
-		if c := f.vanished(name, find(&before, backupv1.ConditionBackupSucceeded)); c.Reason == backupv1.ReasonJobDeleted {
-			r.event(f.backup, &job{name: name}, corev1.EventTypeWarning, c.Reason, "%s", c.Message)
-		}
-	}
-	if p.skip != nil { // related to the Job that never was, which keeps it apart from other times
-		r.event(f.backup, &job{name: jobName(f.backup, run{at: p.skip.at})}, corev1.EventTypeWarning, p.skip.reason, "Left out %s run(s), the last of %s: %s",
-			p.skip.count, stamp(p.skip.at), map[string]string{
-				backupv1.ReasonRunSkipped: "another run was active", backupv1.ReasonRunMissed: "too late to start",
-			}[p.skip.reason])
-	}
+	r.announceLosses(f, p, before)
 	for _, j := range f.jobs {
 		if news(&before, j) {
 			c := outcome(f.backup, j, find(&before, backupv1.ConditionBackupSucceeded))
@@ -44,6 +34,21 @@ func (r *reconciler) announce(f facts, p plan, a acted, before, after backupv1.B
 		if worthAWarning(&c) && (was == nil || was.Reason != c.Reason) {
 			r.event(f.backup, f.about(&c, after), corev1.EventTypeWarning, c.Reason, "%s", c.Message)
 		}
+	}
+}
+
+// announceLosses tells of Jobs that are gone and of runs that never were.
+func (r *reconciler) announceLosses(f facts, p plan, before backupv1.BackupStatus) {
+	for _, name := range f.lost {
+		if c := f.vanished(name, find(&before, backupv1.ConditionBackupSucceeded)); c.Reason == backupv1.ReasonJobDeleted {
+			r.event(f.backup, &job{name: name}, corev1.EventTypeWarning, c.Reason, "%s", c.Message)
+		}
+	}
+	if p.skip != nil { // related to the Job that never was, which keeps it apart from other times
+		r.event(f.backup, &job{name: jobName(f.backup, run{at: p.skip.at})}, corev1.EventTypeWarning, p.skip.reason, "Left out %s run(s), the last of %s: %s",
+			p.skip.count, stamp(p.skip.at), map[string]string{
+				backupv1.ReasonRunSkipped: "another run was active", backupv1.ReasonRunMissed: "too late to start",
+			}[p.skip.reason])
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -77,17 +76,20 @@ var _ = Describe("kubectl backup", func() {
 		for _, b := range []client.Object{backupJob(ns, "both", nil), backupJob(ns, "nightly", nil), mysqlBackup(ns, "both", nil)} {
 			Expect(cluster.Create(ctx, b)).To(Succeed())
 		}
-		for line, want := range map[string]string{
-			"history -n " + ns + " bj/":              "bj/both\nbj/nightly\n",
-			"run -n " + ns + " ni":                   "nightly\n",
-			"run -n " + ns + " bo":                   ":4\n", // nothing: it is the name of two objects
-			"list -n " + ns[:len(ns)-1]:              ns + "\n",
-			"list -o ":                               "json\n",
-			"history --namespace " + ns + " mb/both": "mb/both\n",
+		for _, line := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"history", "-n", ns, "bj/"}, "bj/both\nbj/nightly\n"},
+			{[]string{"run", "-n", ns, "ni"}, "nightly\n"},
+			{[]string{"run", "-n", ns, "bo"}, ":4\n"}, // nothing: it is the name of two objects
+			{[]string{"list", "-n", ns[:len(ns)-1]}, ns + "\n"},
+			{[]string{"list", "-o", ""}, "json\n"},
+			{[]string{"history", "--namespace", ns, "mb/both"}, "mb/both\n"},
 		} {
-			out, code := plugin(ctx, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+			out, code := plugin(ctx, append([]string{"__complete"}, line.args...)...)
 			Expect(code).To(Equal(0), out)
-			Expect(out).To(ContainSubstring(want), line)
+			Expect(out).To(ContainSubstring(line.want), "%v", line.args)
 		}
 		out, code := plugin(ctx, "history", "both", "-n", ns)
 		Expect(code).NotTo(Equal(0))

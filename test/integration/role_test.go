@@ -174,14 +174,16 @@ func keepsLeading(ctx context.Context, user, namespace string) bool {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = mgr.Start(ctx) // losing the lease is an error
+	}()
 	keeps := false
 	select {
 	case <-mgr.Elected():
 		select {
 		case <-ended:
-			ended <- nil
 		case <-time.After(2 * lasts):
 			keeps = true
 		}

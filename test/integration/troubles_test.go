@@ -73,7 +73,7 @@ var _ = Describe("Permanent trouble", func() {
 		},
 		{
 			name: "a right that is missing", user: "integration:no-create", reason: backupv1.ReasonRunForbidden, words: `cannot create resource "jobs"`,
-			make: func(ctx context.Context, b *backupv1.BackupJob) func() {
+			make: func(ctx context.Context, _ *backupv1.BackupJob) func() {
 				rules := shippedRules()
 				for i, rule := range rules {
 					if rule.Resources[0] == "jobs" {
