@@ -24,9 +24,9 @@ func TestEveryZoneGetsOneRunForEachDate(t *testing.T) {
 		location := locationOf(t, zone)
 		if clock := clockOf(location, first, end); !clocks[clock] {
 			clocks[clock] = true
-			// Midnight and the hours in which clocks are usually changed.
-			for _, expr := range []string{"0 0 * * *", "30 2 * * *"} {
-				runsOncePerDate(t, expr, zone, location, first, end)
+			runsOncePerDate(t, "0 0 * * *", zone, location, first, end)
+			if strings.Count(clock, "from") > 1 { // it changes in these years, mostly between one and four
+				runsOncePerDate(t, "30 2 * * *", zone, location, first, end)
 			}
 		}
 	}
