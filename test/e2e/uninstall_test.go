@@ -67,7 +67,8 @@ func goes(ctx context.Context, name string) {
 // nothingLeft looks by itself for what the script says is gone.
 func nothingLeft(ctx context.Context) {
 	GinkgoHelper()
-	Expect(kubectl(ctx, "get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations,clusterroles,clusterrolebindings,"+
+	Expect(kubectl(ctx, "get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations,"+
+		"validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles,clusterrolebindings,"+
 		"priorityclasses,namespaces", "-o", "name")).NotTo(ContainSubstring("backupjob"))
 	Expect(kubectl(ctx, "get", "jobs,pods", "-A", "-l", backupv1.LabelUID, "-o", "name")).NotTo(ContainSubstring("/"))
 }
