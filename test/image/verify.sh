@@ -29,6 +29,7 @@ cat >"$scratch/storage.conf" <<-TEXT
 	runroot = "$scratch/run"
 TEXT
 export CONTAINERS_STORAGE_CONF=$scratch/storage.conf BUILDAH_ISOLATION=chroot
+buildah rm --all >/dev/null # what a killed run left
 bash test/image/builder.sh
 
 modules=$(go env GOMODCACHE)
