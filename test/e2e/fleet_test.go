@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +16,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -49,7 +49,6 @@ type fleet struct {
 
 func newFleet(ctx context.Context) *fleet {
 	GinkgoHelper()
-	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
 	f := &fleet{namespace: newNamespace(ctx), schemas: map[string]*structuralschema.Structural{}}
 	for _, crd := range f.crds(ctx) {
 		props := &apiextensions.JSONSchemaProps{}
@@ -337,18 +336,18 @@ func (f *fleet) ask(ctx context.Context) {
 // plugin runs a step as a user does.
 func (f *fleet) plugin(ctx context.Context, args ...string) (out string, code int) {
 	GinkgoHelper()
-	return f.interrupted(ctx, nil, args...)
+	return f.interrupted(ctx, "", args...)
 }
 
-// interrupted runs a step and sends it SIGINT once wait returns.
-func (f *fleet) interrupted(ctx context.Context, wait func(), args ...string) (out string, code int) {
+// interrupted runs a step, and sends it SIGINT once it has printed a text.
+func (f *fleet) interrupted(ctx context.Context, text string, args ...string) (out string, code int) {
 	GinkgoHelper()
 	cmd := exec.CommandContext(ctx, "kubectl-backup", append([]string{"migrate"}, args...)...)
-	var printed bytes.Buffer
+	var printed printed
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	Expect(cmd.Start()).To(Succeed())
-	if wait != nil {
-		wait()
+	if text != "" {
+		Eventually(ctx, printed.String).WithTimeout(soon).Should(ContainSubstring(text))
 		_ = cmd.Process.Signal(os.Interrupt) // it may have ended
 	}
 	err := cmd.Wait()
@@ -357,6 +356,24 @@ func (f *fleet) interrupted(ctx context.Context, wait func(), args ...string) (o
 	}
 	Expect(err).NotTo(HaveOccurred())
 	return printed.String(), 0
+}
+
+// printed is what a process wrote, to be read meanwhile.
+type printed struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (p *printed) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(data)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
 }
 
 // report is what a program reads of -o json.

@@ -26,6 +26,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -60,6 +61,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	cfg, err := config.GetConfig()
 	Expect(err).NotTo(HaveOccurred())
 	cfg.QPS, cfg.Burst = -1, -1
+	cfg.WarningHandler = rest.NoWarnings{} // a line for each object of a migration
 	cluster, err = client.New(cfg, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 
