@@ -6,6 +6,7 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -244,7 +245,7 @@ func (o *oldCluster) migrate(ctx context.Context, args ...string) (report, int) 
 	cmd := o.plugin(ctx, args...)
 	printed, err := cmd.Output()
 	code := 0
-	if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // Output wraps nothing
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
 		GinkgoWriter.Printf("%s\n", exit.Stderr)
 	} else {

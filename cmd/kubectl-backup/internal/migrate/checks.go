@@ -4,12 +4,11 @@
 package migrate
 
 import (
-	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -137,10 +136,10 @@ func (m *migration) endpoint(ctx context.Context, s *service, url *string, bundl
 
 // ready counts the endpoints of a Service that take requests.
 func (m *migration) ready(ctx context.Context, s *service) (int, error) {
-	var slices discoveryv1.EndpointSliceList
-	err := m.client.List(ctx, &slices, client.InNamespace(s.namespace), client.MatchingLabels{discoveryv1.LabelServiceName: s.name})
+	var found discoveryv1.EndpointSliceList
+	err := m.client.List(ctx, &found, client.InNamespace(s.namespace), client.MatchingLabels{discoveryv1.LabelServiceName: s.name})
 	ready := 0
-	for _, slice := range slices.Items {
+	for _, slice := range found.Items {
 		for _, endpoint := range slice.Endpoints {
 			if endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready {
 				ready++
@@ -225,12 +224,7 @@ func (m *migration) checkWebhooks(ctx context.Context, report *Report) {
 }
 
 func judgesUs(rules []admissionregistrationv1.RuleWithOperations) bool {
-	for _, rule := range rules {
-		for _, group := range rule.APIGroups {
-			if group == backupv1.GroupName || group == "*" && cmp.Or(strings.Join(rule.Resources, " "), "*") != "" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(rules, func(rule admissionregistrationv1.RuleWithOperations) bool {
+		return slices.Contains(rule.APIGroups, backupv1.GroupName) || slices.Contains(rule.APIGroups, "*")
+	})
 }

@@ -9,10 +9,9 @@ import (
 	"fmt"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // pass is one walk over all objects of a kind in v1, several at a time. It holds
@@ -93,6 +92,10 @@ func (p *pass) judge(ctx context.Context, object *unstructured.Unstructured, err
 		return nil
 	}
 	p.since++
+	if unreadable, ok := errors.AsType[unreadableError](err); ok {
+		p.add(object, ReasonUnreadable, err.Error(), unreadable.advice)
+		return nil
+	}
 	p.add(object, ReasonRefused, err.Error(), adviceOnRefusal(object, err))
 	return nil
 }
@@ -102,11 +105,4 @@ func (p *pass) add(object *unstructured.Unstructured, reason, message, advice st
 		Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
 		Reason: reason, Message: message, Advice: advice,
 	})
-}
-
-// problem is add for those who visit.
-func (p *pass) problem(object *unstructured.Unstructured, reason, message, advice string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.add(object, reason, message, advice)
 }

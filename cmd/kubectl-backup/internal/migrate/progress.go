@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,12 +113,7 @@ func (b *bar) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
-	for i := range p.bars {
-		if p.bars[i] == b {
-			p.bars = append(p.bars[:i], p.bars[i+1:]...)
-			break
-		}
-	}
+	p.bars = slices.DeleteFunc(p.bars, func(other *bar) bool { return other == b })
 	p.print("%s: %d objects in %s\n", b.title, b.done, p.clock.Since(b.begun).Round(100*time.Millisecond))
 	if width := p.width(); width > 0 {
 		p.draw(width)

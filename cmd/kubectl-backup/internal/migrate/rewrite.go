@@ -22,17 +22,16 @@ import (
 // rewriteAll rewrites every entry of managedFields that says v1alpha1.
 func (m *migration) rewriteAll(ctx context.Context, s *subject, report *Report) error {
 	var written atomic.Int64
-	p := &pass{m: m, s: s, title: "rewrite managedFields"}
-	p.visit = func(ctx context.Context, object *unstructured.Unstructured) error {
+	p := &pass{m: m, s: s, title: "rewrite managedFields", visit: func(ctx context.Context, object *unstructured.Unstructured) error {
 		if !saysOld(object) {
 			return nil
 		}
-		changed, err := m.rewrite(ctx, p, object)
+		changed, err := m.rewrite(ctx, object)
 		if changed && err == nil {
 			written.Add(1)
 		}
 		return err
-	}
+	}}
 	err := p.run(ctx)
 	s.Written, s.Refused = written.Load(), int64(len(p.problems))
 	report.Problems = append(report.Problems, p.problems...)
@@ -47,15 +46,11 @@ func saysOld(object *unstructured.Unstructured) bool {
 
 // rewrite does one object, and again as often as someone else writes it between
 // the read and the write.
-func (m *migration) rewrite(ctx context.Context, p *pass, object *unstructured.Unstructured) (changed bool, err error) {
+func (m *migration) rewrite(ctx context.Context, object *unstructured.Unstructured) (changed bool, err error) {
 	for {
 		patch, err := rewritten(object)
 		if err != nil {
-			p.problem(object, ReasonUnreadable, err.Error(), fmt.Sprintf(
-				"Take its managedFields away ('kubectl patch -n %s %s.%s %s --type=merge -p '{\"metadata\":{\"managedFields\":[{}]}}''), then repeat finish: "+
-					"nothing else of it changes, but its appliers begin anew.",
-				object.GetNamespace(), p.s.Name, newVersion.Group, object.GetName()))
-			return false, nil
+			return false, err
 		}
 		err = m.client.Patch(ctx, named(object), client.RawPatch(types.MergePatchType, patch), client.FieldOwner(fieldManager))
 		if !apierrors.IsConflict(err) {
@@ -70,6 +65,14 @@ func (m *migration) rewrite(ctx context.Context, p *pass, object *unstructured.U
 	}
 }
 
+// unreadableError is about managedFields that no server takes today.
+type unreadableError struct {
+	error
+	advice string
+}
+
+func (e unreadableError) Unwrap() error { return e.error }
+
 // rewritten is the patch that writes the new managedFields over just that
 // version of the object.
 func rewritten(object *unstructured.Unstructured) ([]byte, error) {
@@ -79,7 +82,10 @@ func rewritten(object *unstructured.Unstructured) ([]byte, error) {
 	}
 	entries, _, err := conversion.NewManagedFields(raw)
 	if err != nil {
-		return nil, err
+		return nil, unreadableError{err, fmt.Sprintf(
+			"Take its managedFields away ('kubectl patch -n %s %s.%s %s --type=merge -p '{\"metadata\":{\"managedFields\":[{}]}}''), then repeat finish: "+
+				"nothing else of it changes, but its appliers begin anew.",
+			object.GetNamespace(), pluralOf(object.GetKind()), newVersion.Group, object.GetName())}
 	}
 	if len(entries) == 0 {
 		entries = []metav1.ManagedFieldsEntry{{}} // an empty list would leave them as they are

@@ -104,9 +104,11 @@ func TestRewriteAll(t *testing.T) {
 // TestManagedFieldsThatCannotBeRead can be met only where a server took them once.
 func TestManagedFieldsThatCannotBeRead(t *testing.T) {
 	m, s := aMigration(t, interceptor.Funcs{})
-	p := &pass{m: m, s: s}
-	if changed, err := m.rewrite(t.Context(), p, owned("odd", `{"i:x":{}}`)); changed || err != nil {
-		t.Errorf("got %t, %v", changed, err)
+	p := &pass{m: m, s: s, bar: m.progress.begin("", 0)}
+	object := owned("odd", `{"i:x":{}}`)
+	_, err := m.rewrite(t.Context(), object)
+	if err := p.judge(t.Context(), object, err); err != nil {
+		t.Fatal(err)
 	}
 	if len(p.problems) != 1 || p.problems[0].Reason != ReasonUnreadable ||
 		!strings.Contains(p.problems[0].Advice, `kubectl patch -n n backupjobs.backup.example.com odd --type=merge -p '{"metadata":{"managedFields":[{}]}}'`) {

@@ -10,12 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Method is how objects are stored anew.
