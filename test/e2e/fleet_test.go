@@ -162,27 +162,36 @@ func (f *fleet) create(ctx context.Context) {
 	f.each(ctx, func(ctx context.Context, i int) error {
 		return cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(f.config(nameOf(i), i)), client.FieldOwner("team-a"))
 	})
-	Eventually(ctx, func() int {
+	Eventually(ctx, func() (int, error) {
 		seen := 0
-		for _, u := range f.list(ctx, "v1") {
+		all, err := f.listed(ctx, "v1")
+		for _, u := range all {
 			if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase == string(backupv1.PhaseSuspended) {
 				seen++
 			}
 		}
-		return seen
+		return seen, err
 	}).WithTimeout(whole).WithPolling(2*time.Second).Should(Equal(migrated), "the controller sees each")
 }
 
-func (f *fleet) list(ctx context.Context, version string) []unstructured.Unstructured {
-	GinkgoHelper()
+func (f *fleet) listed(ctx context.Context, version string) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for kind := range plurals {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(backupv1.GroupName + "/" + version)
 		list.SetKind(kind + "List")
-		Expect(cluster.List(ctx, list, client.InNamespace(f.namespace))).To(Succeed())
+		if err := cluster.List(ctx, list, client.InNamespace(f.namespace)); err != nil {
+			return nil, err
+		}
 		all = append(all, slices.DeleteFunc(list.Items, func(u unstructured.Unstructured) bool { return u.GetName() == busy })...)
 	}
+	return all, nil
+}
+
+func (f *fleet) list(ctx context.Context, version string) []unstructured.Unstructured {
+	GinkgoHelper()
+	all, err := f.listed(ctx, version)
+	Expect(err).NotTo(HaveOccurred())
 	return all
 }
 
