@@ -50,6 +50,7 @@ var _ = Describe("kubectl backup migrate", Label("long"), Serial, Ordered, func(
 		Expect(code).To(Equal(1), out)
 		Expect(out).To(And(ContainSubstring("this backup needs an owner"), ContainSubstring("Nothing is lost")))
 		expectSame(f.contents(ctx), before)
+		Expect(f.storedVersions(ctx)[1]).To(Equal("v1alpha1,v1"), "Kubernetes trims them after a failure too, which would let v1alpha1 be dropped")
 		f.acceptAll(ctx)
 	})
 

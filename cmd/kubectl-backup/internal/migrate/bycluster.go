@@ -123,7 +123,10 @@ func (m *migration) follow(ctx context.Context, s *subject, migration *storagemi
 			return explain("read the StorageVersionMigration "+name, err)
 		case ended(migration):
 			s.Written += bar.seen()
-			return outcome(s, migration)
+			if failed := outcome(s, migration); failed != nil {
+				return errors.Join(failed, m.untrim(ctx, s))
+			}
+			return nil
 		case len(migration.Status.Conditions) == 0 && m.clock.Since(begun) > m.silence:
 			return m.giveUp(ctx, migration)
 		}

@@ -6,6 +6,7 @@ package migrate
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,7 +100,7 @@ func TestByCluster(t *testing.T) {
 		"it succeeds":                           {nil, trimsThen, 1, "", 0},
 		"the CRD changes meanwhile, twice":      {nil, join(noTrim, noTrim, trimsThen), 3, "", 0},
 		"the CRD changes again and again":       {nil, join(noTrim, noTrim, noTrim, noTrim, noTrim), 5, "migrated backupjobs 5 times, but each time the CRD backupjobs.backup.example.com was changed", 5},
-		"an object is refused":                  {nil, script{begins, fails, leaves}, 1, `failed: 3/9 not yet migrated: admission webhook "a" denied` + "\nNothing is lost. 'kubectl backup migrate plan' names every object", 1},
+		"an object is refused, yet it trims":    {nil, script{begins, fails, trims, leaves}, 1, `failed: 3/9 not yet migrated: admission webhook "a" denied` + "\nNothing is lost. 'kubectl backup migrate plan' names every object", 1},
 		"another migration is under way":        {[]client.Object{another}, trimsThen, 0, "", 1},
 		"nobody works on it":                    {nil, nil, 1, errSilent.Error(), 0},
 		"the migrator takes a while to wake up": {nil, join(script{sleeps, sleeps, sleeps}, trimsThen), 1, "", 0},
@@ -120,6 +121,9 @@ func TestByCluster(t *testing.T) {
 			}
 			if g.asked != tc.asked || s.migrated() != (tc.err == "") || s.Objects != 1 {
 				t.Errorf("asked %d times, want %d; stored versions %v; %d objects", g.asked, tc.asked, s.StoredVersions, s.Objects)
+			}
+			if tc.err != "" && !slices.Contains(s.StoredVersions, "v1alpha1") {
+				t.Errorf("v1alpha1 could be dropped: the stored versions are %v", s.StoredVersions)
 			}
 			var left storagemigrationv1.StorageVersionMigrationList
 			if err := m.client.List(t.Context(), &left); err != nil || len(left.Items) != tc.left {
@@ -157,5 +161,25 @@ func TestAutoWritesWhereNobodyMigrates(t *testing.T) {
 		if method == MethodAuto && s.Method != "Writes" {
 			t.Errorf("the report says %s", s.Method)
 		}
+	}
+}
+
+// TestAFailedMigrationIsNone: Kubernetes 1.37 trims the stored versions after a
+// migration that failed. Only writing every object makes that good.
+func TestAFailedMigrationIsNone(t *testing.T) {
+	m, s := aMigration(t, interceptor.Funcs{}, anObject("a", "b"))
+	s.crd.Status.StoredVersions = []string{"v1"}
+	s.crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
+		{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue, Reason: "R"},
+		{Type: apiextensionsv1.StorageMigrating, Status: apiextensionsv1.ConditionFalse, Reason: "MigrationFailed"},
+	}
+	if err := m.client.Status().Update(t.Context(), s.crd); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.read(t.Context(), s); err != nil || s.migrated() {
+		t.Errorf("it counts as migrated: %v", err)
+	}
+	if problems, err := m.byWrites(t.Context(), s); err != nil || len(problems) > 0 || !s.migrated() || len(s.crd.Status.Conditions) != 2 {
+		t.Errorf("writing every object does not make it good: %v, %v, %v", problems, err, s.crd.Status)
 	}
 }

@@ -72,9 +72,24 @@ func (s *subject) version(name string) int {
 func (s *subject) serves(name string) bool { return slices.Contains(s.ServedVersions, name) }
 
 // migrated says whether the server knows that only v1 is stored.
-func (s *subject) migrated() bool {
-	return slices.Equal(s.StoredVersions, []string{newVersion.Version})
+func (s *subject) migrated() bool { return s.trimmed() && !s.failed() }
+
+func (s *subject) trimmed() bool { return slices.Equal(s.StoredVersions, []string{newVersion.Version}) }
+
+// failed says whether the cluster's last migration failed. Kubernetes 1.37 takes
+// the other versions off the stored ones all the same, so that only this
+// condition tells that objects are left.
+func (s *subject) failed() bool {
+	return slices.ContainsFunc(s.crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.StorageMigrating && c.Reason == reasonFailed
+	})
 }
+
+// The reasons that Kubernetes gives the condition StorageMigrating.
+const (
+	reasonFailed    = "MigrationFailed"
+	reasonSucceeded = "MigrationSucceeded"
+)
 
 // storesNew checks that what is written is stored as v1: without that nothing
 // can be migrated.
@@ -104,11 +119,45 @@ func (s *subject) defaults() (*structuralschema.Structural, error) {
 }
 
 // trim takes v1alpha1 off the stored versions, unless the CRD was changed since
-// it was read.
+// it was read. A migration that failed before is made good by it.
 func (m *migration) trim(ctx context.Context, s *subject) error {
+	status := map[string]any{}
+	if s.failed() {
+		conditions := slices.Clone(s.crd.Status.Conditions)
+		for i := range conditions {
+			if conditions[i].Type == apiextensionsv1.StorageMigrating {
+				conditions[i].Reason, conditions[i].Message = reasonSucceeded, "kubectl backup migrate run has written every object"
+			}
+		}
+		status["conditions"] = conditions
+	}
+	return m.setStored(ctx, s, status, newVersion.Version)
+}
+
+// untrim puts v1alpha1 back where a migration failed, so that the server does
+// not let it be dropped while objects are stored in it.
+func (m *migration) untrim(ctx context.Context, s *subject) error {
+	for {
+		if err := m.read(ctx, s); err != nil {
+			return err
+		}
+		if !s.trimmed() || s.version(oldVersion.Version) < 0 {
+			return nil
+		}
+		err := m.retry(ctx, quiet, func() error {
+			return m.setStored(ctx, s, map[string]any{}, oldVersion.Version, newVersion.Version)
+		})
+		if err != nil && !apierrors.IsConflict(err) {
+			return explain("put v1alpha1 back among the stored versions of "+s.crd.Name, err)
+		}
+	}
+}
+
+func (m *migration) setStored(ctx context.Context, s *subject, status map[string]any, versions ...string) error {
+	status["storedVersions"] = versions
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": s.crd.ResourceVersion},
-		"status":   map[string]any{"storedVersions": []string{newVersion.Version}},
+		"status":   status,
 	})
 	if err != nil {
 		return err

@@ -159,7 +159,7 @@ func interrupted(ctx context.Context, err error) error {
 		return err
 	}
 	if errors.Is(err, errGoesOn) {
-		return err
+		return errGoesOn
 	}
 	return errors.New("interrupted: nothing is lost, and the same command goes on")
 }

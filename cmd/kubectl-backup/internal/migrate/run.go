@@ -136,26 +136,29 @@ func (m Method) name() string {
 	return "Writes"
 }
 
-// migrate does both kinds at once.
+// migrate does both kinds at once. What stops one does not stop the other.
 func (m *migration) migrate(ctx context.Context, due []*subject, method Method) ([]Problem, error) {
-	group, ctx := errgroup.WithContext(ctx)
-	found := make([][]Problem, len(due))
+	var group errgroup.Group
+	found, errs := make([][]Problem, len(due)), make([]error, len(due))
 	for i, s := range due {
-		group.Go(func() (err error) {
+		group.Go(func() error {
 			begun := m.clock.Now()
-			defer func() { s.Seconds = m.clock.Since(begun).Seconds() }()
-			s.Method = method.name()
-			if method == MethodCluster {
-				err = m.byCluster(ctx, s)
-				if !errors.Is(err, errSilent) || m.Method == MethodCluster {
-					return err
-				}
-				s.Method = MethodWrites.name()
-			}
-			found[i], err = m.byWrites(ctx, s)
-			return err
+			found[i], errs[i] = m.migrateOne(ctx, s, method)
+			s.Seconds = m.clock.Since(begun).Seconds()
+			return nil
 		})
 	}
-	err := group.Wait()
-	return slices.Concat(found...), err
+	_ = group.Wait() // each has an error of its own
+	return slices.Concat(found...), errors.Join(errs...)
+}
+
+func (m *migration) migrateOne(ctx context.Context, s *subject, method Method) ([]Problem, error) {
+	s.Method = method.name()
+	if method == MethodCluster {
+		if err := m.byCluster(ctx, s); !errors.Is(err, errSilent) || m.Method == MethodCluster {
+			return nil, err
+		}
+		s.Method = MethodWrites.name()
+	}
+	return m.byWrites(ctx, s)
 }
