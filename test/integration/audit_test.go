@@ -132,17 +132,17 @@ func issue(ctx context.Context) {
 	}
 }
 
-// changed changes an object of the server and returns what puts it back.
-func changed[T client.Object](ctx context.Context, o T, name string, change func(T)) func() {
-	return changedWith(ctx, func(ctx context.Context, o T) error { return admin.Update(ctx, o) }, o, name, change)
+// altered changes an object of the server and returns what puts it back.
+func altered[T client.Object](ctx context.Context, o T, name string, change func(T)) func() {
+	return alteredWith(ctx, func(ctx context.Context, o T) error { return admin.Update(ctx, o) }, o, name, change)
 }
 
-// changedStatus is changed for a status.
-func changedStatus[T client.Object](ctx context.Context, o T, name string, change func(T)) func() {
-	return changedWith(ctx, func(ctx context.Context, o T) error { return admin.Status().Update(ctx, o) }, o, name, change)
+// alteredStatus is altered for a status.
+func alteredStatus[T client.Object](ctx context.Context, o T, name string, change func(T)) func() {
+	return alteredWith(ctx, func(ctx context.Context, o T) error { return admin.Status().Update(ctx, o) }, o, name, change)
 }
 
-func changedWith[T client.Object](ctx context.Context, write func(context.Context, T) error, o T, name string, change func(T)) func() {
+func alteredWith[T client.Object](ctx context.Context, write func(context.Context, T) error, o T, name string, change func(T)) func() {
 	GinkgoHelper()
 	key := client.ObjectKey{Name: name}
 	if slash := strings.IndexByte(name, '/'); slash > 0 {
@@ -206,7 +206,7 @@ func rule(group, resource, verb string) rbacv1.PolicyRule {
 const ourWebhooks, ourCRD = "backupjob-webhook", "backupjobs.backup.example.com"
 
 func webhookArgs(ctx context.Context, args ...string) func() {
-	return changed(ctx, &appsv1.Deployment{}, operatorNamespace+"/backupjob-webhook", func(d *appsv1.Deployment) {
+	return altered(ctx, &appsv1.Deployment{}, operatorNamespace+"/backupjob-webhook", func(d *appsv1.Deployment) {
 		d.Spec.Template.Spec.Containers[0].Args = append([]string{"webhook"}, args...)
 	})
 }
@@ -229,27 +229,27 @@ type auditBreakage struct {
 
 var auditBreakages = []auditBreakage{
 	{"webhook-rules", "fail", "sees CREATE of v1alpha1/backupjobs", func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		return altered(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			c.Webhooks[0].Rules[0].APIVersions = []string{"v1"}
 		})
 	}},
 	{"webhook-failure-policy", "fail", "failurePolicy Ignore", func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
+		return altered(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 			c.Webhooks[1].FailurePolicy = new(admissionregistrationv1.Ignore)
 		})
 	}},
 	{"webhook-exemptions", "fail", labelNoWebhooks, func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
+		return altered(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 			c.Webhooks[0].NamespaceSelector = webhookNamespaces()
 		})
 	}},
 	{"webhook-answers", "warn", "may take 30 seconds", func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		return altered(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			c.Webhooks[0].TimeoutSeconds = new(int32(30))
 		})
 	}},
 	{"webhook-target", "fail", "in namespace evil", func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		return altered(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			c.Webhooks[0].ClientConfig.URL = nil
 			c.Webhooks[0].ClientConfig.Service = &admissionregistrationv1.ServiceReference{Namespace: "evil", Name: "x", Path: new("/validate-backupjob")}
 		})
@@ -269,12 +269,12 @@ var auditBreakages = []auditBreakage{
 		})
 	}},
 	{"ca-bundles", "fail", "the CA bundle is empty", func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		return altered(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			c.Webhooks[1].ClientConfig.CABundle = nil
 		})
 	}},
 	{"served-certificate", "fail", "does not trust", func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
+		return altered(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 			c.Webhooks[0].ClientConfig.CABundle, _ = selfSigned(time.Hour)
 		})
 	}},
@@ -284,17 +284,17 @@ var auditBreakages = []auditBreakage{
 		return func() { door.pair = before }
 	}},
 	{"cert-manager", "fail", "Certificate backupjob-ca is not ready: no issuer", func(ctx context.Context) func() {
-		return changedStatus(ctx, &certmanagerv1.Certificate{}, operatorNamespace+"/backupjob-ca", func(c *certmanagerv1.Certificate) {
+		return alteredStatus(ctx, &certmanagerv1.Certificate{}, operatorNamespace+"/backupjob-ca", func(c *certmanagerv1.Certificate) {
 			c.Status.Conditions[0].Status, c.Status.Conditions[0].Message = cmmeta.ConditionFalse, "no issuer"
 		})
 	}},
 	{"conversion", "fail", "backupjobs.backup.example.com is not converted", func(ctx context.Context) func() {
-		return changed(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
+		return altered(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
 			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 		})
 	}},
 	{"conversion-works", "fail", "cannot be read as v1alpha1", func(ctx context.Context) func() {
-		back := changed(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
+		back := altered(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
 			d.Spec.Conversion.Webhook.ClientConfig.CABundle, _ = selfSigned(time.Hour)
 		})
 		return func() {
@@ -304,24 +304,24 @@ var auditBreakages = []auditBreakage{
 		}
 	}},
 	{"stored-versions", "warn", "stored as v1, v1alpha1", func(ctx context.Context) func() {
-		return changedStatus(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
+		return alteredStatus(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
 			d.Status.StoredVersions = []string{"v1", "v1alpha1"}
 		})
 	}},
 	{"schemas", "warn", "the schema of backupjobs.backup.example.com v1", func(ctx context.Context) func() {
-		return changed(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
+		return altered(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
 			spec := d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 			delete(spec.Properties, "podTemplate")
 			d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
 		})
 	}},
 	{"second-lock", "fail", "no binding of the policy backupjob-status denies", func(ctx context.Context) func() {
-		return changed(ctx, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}, "backupjob-status", func(b *admissionregistrationv1.ValidatingAdmissionPolicyBinding) {
+		return altered(ctx, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}, "backupjob-status", func(b *admissionregistrationv1.ValidatingAdmissionPolicyBinding) {
 			b.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Audit}
 		})
 	}},
 	{"replicas", "warn", "backupjob-webhook: 1 of 2 are ready", func(ctx context.Context) func() {
-		return changedStatus(ctx, &corev1.Pod{}, operatorNamespace+"/backupjob-webhook-a", func(p *corev1.Pod) {
+		return alteredStatus(ctx, &corev1.Pod{}, operatorNamespace+"/backupjob-webhook-a", func(p *corev1.Pod) {
 			p.Status.Conditions[0].Status = corev1.ConditionFalse
 		})
 	}},
@@ -329,7 +329,7 @@ var auditBreakages = []auditBreakage{
 		return deleted(ctx, &policyv1.PodDisruptionBudget{}, "backupjob-webhook")
 	}},
 	{"pods-restricted", "fail", "may write to its root file system", func(ctx context.Context) func() {
-		return changed(ctx, &appsv1.Deployment{}, operatorNamespace+"/backupjob-controller", func(d *appsv1.Deployment) {
+		return altered(ctx, &appsv1.Deployment{}, operatorNamespace+"/backupjob-controller", func(d *appsv1.Deployment) {
 			d.Spec.Template.Spec.Containers[0].SecurityContext.ReadOnlyRootFilesystem = nil
 		})
 	}},
@@ -338,7 +338,7 @@ var auditBreakages = []auditBreakage{
 		return webhookArgs(ctx, "--admission-client-ca=/ca.crt", "--admission-client-name=api")
 	}},
 	{"pod-security", "fail", `enforces only "privileged"`, func(ctx context.Context) func() {
-		return changed(ctx, &corev1.Namespace{}, operatorNamespace, func(n *corev1.Namespace) { n.Labels["pod-security.kubernetes.io/enforce"] = "privileged" })
+		return altered(ctx, &corev1.Namespace{}, operatorNamespace, func(n *corev1.Namespace) { n.Labels["pod-security.kubernetes.io/enforce"] = "privileged" })
 	}},
 	{"network-policies", "fail", "backupjob-webhook: no NetworkPolicy bounds who may call it", func(ctx context.Context) func() {
 		return deleted(ctx, &networkingv1.NetworkPolicy{}, "backupjob-webhook")
@@ -347,7 +347,7 @@ var auditBreakages = []auditBreakage{
 		return everywhere(ctx, "more", rbacv1.Subject{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: "backupjob-webhook"}, rule("", "secrets", "get"))
 	}},
 	{"user-roles", "fail", "backupjob-viewer lets users delete jobs of batch", func(ctx context.Context) func() {
-		return changed(ctx, &rbacv1.ClusterRole{}, "backupjob-viewer", func(c *rbacv1.ClusterRole) { c.Rules = append(c.Rules, rule("batch", "jobs", "delete")) })
+		return altered(ctx, &rbacv1.ClusterRole{}, "backupjob-viewer", func(c *rbacv1.ClusterRole) { c.Rules = append(c.Rules, rule("batch", "jobs", "delete")) })
 	}},
 	{"who-writes-webhooks", "warn", "User:eve by ClusterRoleBinding eve", func(ctx context.Context) func() {
 		return everywhere(ctx, "eve", eve(), rule("admissionregistration.k8s.io", "validatingwebhookconfigurations", "delete"))
@@ -383,12 +383,12 @@ var _ = Describe("kubectl backup audit", Serial, Ordered, func() {
 		aggregateRoles()
 		installTheRest(ctx)
 		// The suite's own exemption is what the audit is there to find.
-		DeferCleanup(changed(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
+		DeferCleanup(altered(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 			for i := range c.Webhooks {
 				c.Webhooks[i].NamespaceSelector = nil
 			}
 		}))
-		DeferCleanup(changed(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		DeferCleanup(altered(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			for i := range c.Webhooks {
 				c.Webhooks[i].NamespaceSelector = nil
 			}

@@ -218,9 +218,9 @@ var breakages = map[string]breakage{
 		v2.Name, v2.Storage = "v2", false
 		s.CRDs[0].Spec.Versions = append(s.CRDs[0].Spec.Versions, v2)
 	}},
-	"a version that is not served": {"schemas", Warn, "does not serve v1alpha1", func(_ *testing.T, s *Snapshot, _ authority) {
+	"a version that is not served": {"schemas", Fail, "does not serve v1", func(_ *testing.T, s *Snapshot, _ authority) {
 		for i := range s.CRDs[0].Spec.Versions {
-			s.CRDs[0].Spec.Versions[i].Served = s.CRDs[0].Spec.Versions[i].Name == "v1"
+			s.CRDs[0].Spec.Versions[i].Served = s.CRDs[0].Spec.Versions[i].Name != "v1"
 		}
 	}},
 
@@ -458,6 +458,21 @@ func TestWhatCannotBeReadIsNotChecked(t *testing.T) {
 	}
 	if got := s.missing(); !slices.Equal(got, []string{"list clusterroles"}) {
 		t.Errorf("missing rights %q", got)
+	}
+}
+
+// TestAfterTheMigrationAllIsWell: config/overlays/v1-only takes the old version
+// out of the CRDs and leaves the rest.
+func TestAfterTheMigrationAllIsWell(t *testing.T) {
+	s, _ := healthy(t)
+	for i := range s.CRDs {
+		s.CRDs[i].Spec.Versions = slices.DeleteFunc(s.CRDs[i].Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == oldVersion })
+		s.Converted[i].Unserved, s.Converted[i].Objects = true, 0
+	}
+	for _, row := range Judge(s, shippedWarnings) {
+		if row.Status != Pass {
+			t.Errorf("%s: %s, %q", row.ID, row.Status, row.Seen)
+		}
 	}
 }
 

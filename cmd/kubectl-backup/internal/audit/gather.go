@@ -121,7 +121,10 @@ func (g *gatherer) convert(ctx context.Context) {
 			continue
 		}
 		c := Converted{Kind: kind, Objects: len(list.Items)}
-		if err != nil {
+		switch {
+		case apierrors.IsNotFound(err):
+			c.Unserved = true
+		case err != nil:
 			c.Err = err.Error()
 		}
 		g.s.Converted = append(g.s.Converted, c)

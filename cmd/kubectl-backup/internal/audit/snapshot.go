@@ -79,9 +79,10 @@ type Served struct {
 // Converted is a read of one kind in the old version, which the API server
 // answers by way of the conversion webhook if there is an object.
 type Converted struct {
-	Kind    string
-	Objects int
-	Err     string
+	Kind     string
+	Objects  int
+	Unserved bool // the server does not serve that version
+	Err      string
 }
 
 // missing lists the rights that the user lacks.
