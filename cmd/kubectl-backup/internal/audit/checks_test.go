@@ -406,7 +406,7 @@ func TestEachCheckSeesWhatIsBroken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, ca := healthy(t)
 			tc.make(t, s, ca)
-			row := rowOf(t, Judge(s, nil), tc.row)
+			row := s.judged(t, tc.row)
 			if row.Status != tc.want {
 				t.Fatalf("%s, want %s:\n%s", row.Status, tc.want, asJSON(t, row))
 			}

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"os"
@@ -56,23 +57,72 @@ var manifests = sync.OnceValues(func() ([]*unstructured.Unstructured, error) {
 	}
 })
 
-func listed[T any](t *testing.T, kind string) []T {
-	t.Helper()
+// decoded are the objects of the manifests in the places of a snapshot. They
+// are decoded once, because the CRDs are large.
+var decoded = sync.OnceValues(func() (*Snapshot, error) {
 	objects, err := manifests()
+	if err != nil {
+		return nil, err
+	}
+	s, of := &Snapshot{}, map[string][]*unstructured.Unstructured{}
+	for _, u := range objects {
+		of[u.GetKind()] = append(of[u.GetKind()], u)
+	}
+	var operator []corev1.Namespace
+	err = errors.Join(
+		fill(of, "MutatingWebhookConfiguration", &s.Mutating), fill(of, "ValidatingWebhookConfiguration", &s.Validating),
+		fill(of, "ValidatingAdmissionPolicy", &s.Policies), fill(of, "ValidatingAdmissionPolicyBinding", &s.PolicyBindings),
+		fill(of, "CustomResourceDefinition", &s.CRDs), fill(of, "Deployment", &s.Deployments), fill(of, "Service", &s.Services),
+		fill(of, "PodDisruptionBudget", &s.Budgets), fill(of, "NetworkPolicy", &s.NetworkPolicies),
+		fill(of, "Certificate", &s.Certificates), fill(of, "Issuer", &s.Issuers), fill(of, "Role", &s.Roles),
+		fill(of, "RoleBinding", &s.RoleBindings), fill(of, "ClusterRole", &s.ClusterRoles),
+		fill(of, "ClusterRoleBinding", &s.ClusterRoleBindings), fill(of, "Namespace", &operator),
+	)
+	if err == nil {
+		s.Operator = operator[0]
+	}
+	return s, err
+})
+
+func fill[T any](of map[string][]*unstructured.Unstructured, kind string, into *[]T) error {
+	for _, u := range of[kind] {
+		var typed T
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &typed); err != nil {
+			return err
+		}
+		*into = append(*into, typed)
+	}
+	if len(*into) == 0 {
+		return fmt.Errorf("config/default has no %s", kind)
+	}
+	return nil
+}
+
+// shippedSnapshot is a copy of what is decoded, for a test to change.
+func shippedSnapshot(t *testing.T) *Snapshot {
+	t.Helper()
+	from, err := decoded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []T
-	for _, u := range objects {
-		if u.GetKind() == kind {
-			var typed T
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.DeepCopy().Object, &typed); err != nil {
-				t.Fatal(err)
-			}
-			found = append(found, typed)
-		}
+	return &Snapshot{
+		Mutating: copies(from.Mutating), Validating: copies(from.Validating), Policies: copies(from.Policies), PolicyBindings: copies(from.PolicyBindings),
+		CRDs: copies(from.CRDs), Deployments: copies(from.Deployments), Services: copies(from.Services), Budgets: copies(from.Budgets),
+		NetworkPolicies: copies(from.NetworkPolicies), Certificates: copies(from.Certificates), Issuers: copies(from.Issuers),
+		Roles: copies(from.Roles), RoleBindings: copies(from.RoleBindings), ClusterRoles: copies(from.ClusterRoles),
+		ClusterRoleBindings: copies(from.ClusterRoleBindings), Operator: *from.Operator.DeepCopy(),
 	}
-	return found
+}
+
+func copies[T any, P interface {
+	*T
+	DeepCopyInto(*T)
+}](from []T) []T {
+	to := make([]T, len(from))
+	for i := range from {
+		P(&from[i]).DeepCopyInto(&to[i])
+	}
+	return to
 }
 
 // authority signs the certificates of the tests.
@@ -126,23 +176,8 @@ const servedName = "backupjob-webhook.backupjob-system.svc"
 func healthy(t *testing.T) (*Snapshot, authority) {
 	t.Helper()
 	ca := newAuthority(t, noon.Add(-day), noon.Add(3650*day))
-	s := &Snapshot{Now: noon, Server: "https://api.example.com", Namespace: shippedNamespace, Unread: map[string]unread{}}
-	fill(t, &s.Mutating, "MutatingWebhookConfiguration")
-	fill(t, &s.Validating, "ValidatingWebhookConfiguration")
-	fill(t, &s.Policies, "ValidatingAdmissionPolicy")
-	fill(t, &s.PolicyBindings, "ValidatingAdmissionPolicyBinding")
-	fill(t, &s.CRDs, "CustomResourceDefinition")
-	fill(t, &s.Deployments, "Deployment")
-	fill(t, &s.Services, "Service")
-	fill(t, &s.Budgets, "PodDisruptionBudget")
-	fill(t, &s.NetworkPolicies, "NetworkPolicy")
-	fill(t, &s.Certificates, "Certificate")
-	fill(t, &s.Issuers, "Issuer")
-	fill(t, &s.Roles, "Role")
-	fill(t, &s.RoleBindings, "RoleBinding")
-	fill(t, &s.ClusterRoles, "ClusterRole")
-	fill(t, &s.ClusterRoleBindings, "ClusterRoleBinding")
-	s.Operator = listed[corev1.Namespace](t, "Namespace")[0]
+	s := shippedSnapshot(t)
+	s.Now, s.Server, s.Namespace, s.Unread = noon, "https://api.example.com", shippedNamespace, map[string]unread{}
 	for i := range s.Mutating[0].Webhooks {
 		s.Mutating[0].Webhooks[i].ClientConfig.CABundle = ca.pem
 		s.Validating[0].Webhooks[i].ClientConfig.CABundle = ca.pem
@@ -168,13 +203,6 @@ func healthy(t *testing.T) (*Snapshot, authority) {
 	}}
 	s.Converted = []Converted{{Kind: "BackupJob", Objects: 1}, {Kind: "MySQLBackup"}}
 	return s, ca
-}
-
-func fill[T any](t *testing.T, into *[]T, kind string) {
-	t.Helper()
-	if *into = listed[T](t, kind); len(*into) == 0 {
-		t.Fatalf("config/default has no %s", kind)
-	}
 }
 
 // run makes the Pods that the Deployments ask for, on two nodes.
@@ -221,6 +249,20 @@ func bind(role string, subjects ...rbacv1.Subject) rbacv1.ClusterRoleBinding {
 func (s *Snapshot) role(rule rbacv1.PolicyRule, subjects ...rbacv1.Subject) {
 	s.ClusterRoles = append(s.ClusterRoles, rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "extra"}, Rules: []rbacv1.PolicyRule{rule}})
 	s.ClusterRoleBindings = append(s.ClusterRoleBindings, bind("extra", subjects...))
+}
+
+// judged makes one check.
+func (s *Snapshot) judged(t *testing.T, id string) Row {
+	t.Helper()
+	for _, area := range areas {
+		for _, c := range area.checks {
+			if c.id == id {
+				return c.make(s, area.name, nil)
+			}
+		}
+	}
+	t.Fatalf("there is no check %q", id)
+	return Row{}
 }
 
 func rowOf(t *testing.T, rows []Row, id string) Row {
