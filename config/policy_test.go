@@ -61,7 +61,7 @@ func TestTheSecondLockCoversEveryServedVersion(t *testing.T) {
 		resources  []string
 	}{
 		"backupjob-invariants": {[]admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}, servedResources(t)},
-		"backupjob-jobs": {[]admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}, []string{"batch/v1/jobs"}},
+		"backupjob-jobs":       {[]admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}, []string{"batch/v1/jobs"}},
 		"backupjob-status":     {[]admissionregistrationv1.OperationType{admissionregistrationv1.Update}, statuses},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -55,11 +56,12 @@ func callingAs(name, folder string) (admissionConfiguration string, ca *x509.Cer
 		"*": {ClientCertificateData: certificate, ClientKeyData: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})},
 	}}, kubeconfig)).To(Succeed())
 	admissionConfiguration = filepath.Join(folder, "admission.yaml")
-	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
+	var text strings.Builder
+	text.WriteString("apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n")
 	for _, plugin := range []string{"ValidatingAdmissionWebhook", "MutatingAdmissionWebhook"} {
-		text += fmt.Sprintf("- name: %s\n  configuration:\n    apiVersion: apiserver.config.k8s.io/v1\n    kind: WebhookAdmissionConfiguration\n    kubeConfigFile: %s\n", plugin, kubeconfig)
+		fmt.Fprintf(&text, "- name: %s\n  configuration:\n    apiVersion: apiserver.config.k8s.io/v1\n    kind: WebhookAdmissionConfiguration\n    kubeConfigFile: %s\n", plugin, kubeconfig)
 	}
-	Expect(os.WriteFile(admissionConfiguration, []byte(text), 0o600)).To(Succeed())
+	Expect(os.WriteFile(admissionConfiguration, []byte(text.String()), 0o600)).To(Succeed())
 	return admissionConfiguration, ca
 }
 

@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -84,7 +85,7 @@ func readBundle(bundle []byte) ([]*x509.Certificate, error) {
 		found = append(found, certificate)
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("the CA bundle is empty")
+		return nil, errors.New("the CA bundle is empty")
 	}
 	return found, nil
 }
@@ -104,21 +105,26 @@ func checkServed(s *Snapshot, r *Row) {
 		if served.TLS < tls.VersionTLS12 {
 			r.fail("%s answers with %s", served.Where, tls.VersionName(served.TLS))
 		}
-		trusted := true
-		for _, t := range s.targets() {
-			if t.dnsName() != served.DNSName {
-				continue
-			}
-			if err := certs.CheckBundle(t.bundle, served.Chain, served.DNSName, s.Now); err != nil {
-				r.fail("%s does not trust %s: %v", t.owner, served.Where, err)
-				trusted = false
-			}
-		}
-		if trusted {
+		if s.trusted(r, &served) {
 			r.see("%s serves %s, %s, trusted by all that call it", served.Where, describe(served.Chain[0]), tls.VersionName(served.TLS))
 		}
 	}
 	r.Checked = answered > 0
+}
+
+// trusted reports whether all that call a server trust what it shows.
+func (s *Snapshot) trusted(r *Row, served *Served) bool {
+	trusted := true
+	for _, t := range s.targets() {
+		if t.dnsName() != served.DNSName {
+			continue
+		}
+		if err := certs.CheckBundle(t.bundle, served.Chain, served.DNSName, s.Now); err != nil {
+			r.fail("%s does not trust %s: %v", t.owner, served.Where, err)
+			trusted = false
+		}
+	}
+	return trusted
 }
 
 func describe(c *x509.Certificate) string {

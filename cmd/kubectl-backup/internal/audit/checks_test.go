@@ -69,7 +69,7 @@ var breakages = map[string]breakage{
 	"a match of the exact version": {"webhook-rules", Fail, "matchPolicy Exact", func(_ *testing.T, s *Snapshot, _ authority) {
 		s.Mutating[0].Webhooks[0].MatchPolicy = new(admissionregistrationv1.Exact)
 	}},
-	"a rule that takes in Pods": {"webhook-rules", Warn, "also sees CREATE of v1/pods", func(_ *testing.T, s *Snapshot, _ authority) {
+	"a rule that takes in Pods": {"webhook-rules", Warn, "also sees the groups ", func(_ *testing.T, s *Snapshot, _ authority) {
 		rules := &s.Mutating[0].Webhooks[0].Rules
 		*rules = append(*rules, admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{"CREATE"},
@@ -139,18 +139,23 @@ var breakages = map[string]breakage{
 		s.CRDs[0].Spec.Conversion.Webhook.ClientConfig.CABundle = nil
 	}},
 	"a CA that has expired": {"ca-bundles", Fail, "has expired", func(t *testing.T, s *Snapshot, _ authority) {
+		t.Helper()
 		s.CRDs[1].Spec.Conversion.Webhook.ClientConfig.CABundle = newAuthority(t, noon.Add(-2*day), noon.Add(-day)).pem
 	}},
 	"a CA that expires soon": {"ca-bundles", Warn, "expires in 99 days", func(t *testing.T, s *Snapshot, _ authority) {
+		t.Helper()
 		s.CRDs[1].Spec.Conversion.Webhook.ClientConfig.CABundle = newAuthority(t, noon.Add(-2*day), noon.Add(99*day+time.Hour)).pem
 	}},
 	"a certificate of another CA": {"served-certificate", Fail, "does not trust Pod backupjob-webhook-0", func(t *testing.T, s *Snapshot, _ authority) {
+		t.Helper()
 		s.Served[0].Chain[0] = newAuthority(t, noon.Add(-2*day), noon.Add(999*day)).leaf(t, servedName, noon.Add(-day), noon.Add(80*day))
 	}},
 	"one bundle of another CA": {"served-certificate", Fail, "CRD mysqlbackups.backup.example.com does not trust", func(t *testing.T, s *Snapshot, _ authority) {
+		t.Helper()
 		s.CRDs[1].Spec.Conversion.Webhook.ClientConfig.CABundle = newAuthority(t, noon.Add(-2*day), noon.Add(999*day)).pem
 	}},
 	"a certificate of another name": {"served-certificate", Fail, "not accepted", func(t *testing.T, s *Snapshot, ca authority) {
+		t.Helper()
 		s.Served[0].Chain[0] = ca.leaf(t, "other.svc", noon.Add(-day), noon.Add(80*day))
 	}},
 	"an old protocol": {"served-certificate", Fail, "TLS 1.1", func(_ *testing.T, s *Snapshot, _ authority) { s.Served[0].TLS = 0x0302 }},
@@ -160,12 +165,15 @@ var breakages = map[string]breakage{
 	"nobody to ask":               {"served-certificate", Warn, "not checked", func(_ *testing.T, s *Snapshot, _ authority) { s.Served = nil }},
 	"nobody to ask for an expiry": {"certificate-expiry", Warn, "not checked", func(_ *testing.T, s *Snapshot, _ authority) { s.Served = nil }},
 	"a renewal that is late": {"certificate-expiry", Warn, "expires in 20 days", func(t *testing.T, s *Snapshot, ca authority) {
+		t.Helper()
 		s.Served[0].Chain[0] = ca.leaf(t, servedName, noon.Add(-70*day), noon.Add(20*day+time.Hour))
 	}},
 	"a renewal that does not come": {"certificate-expiry", Fail, "expires in 5 days", func(t *testing.T, s *Snapshot, ca authority) {
+		t.Helper()
 		s.Served[0].Chain[0] = ca.leaf(t, servedName, noon.Add(-85*day), noon.Add(5*day+time.Hour))
 	}},
 	"a certificate that has expired": {"certificate-expiry", Fail, "has expired", func(t *testing.T, s *Snapshot, ca authority) {
+		t.Helper()
 		s.Served[0].Chain[0] = ca.leaf(t, servedName, noon.Add(-91*day), noon.Add(-day))
 	}},
 	"a Certificate that is not ready": {"cert-manager", Fail, "Certificate backupjob-ca is not ready: no issuer", func(_ *testing.T, s *Snapshot, _ authority) {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
@@ -35,13 +34,9 @@ func (f *forwarded) Close() error {
 // Dial opens a port of this machine that leads to the Pod's, and connects to
 // it.
 func (f forwarder) Dial(ctx context.Context, pod *corev1.Pod, port int) (net.Conn, error) {
-	dialer, err := f.dialer(pod)
-	if err != nil {
-		return nil, err
-	}
 	ended, opened, failed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	stop := func() { close(ended) }
-	forward, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, ended, opened, io.Discard, io.Discard)
+	forward, err := f.forward(pod, port, ended, opened)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +63,8 @@ func (f forwarder) Dial(ctx context.Context, pod *corev1.Pod, port int) (net.Con
 	return &forwarded{Conn: conn, stop: stop}, nil
 }
 
-// dialer speaks WebSocket to the API server, and SPDY to an older one.
-func (f forwarder) dialer(pod *corev1.Pod) (httpstream.Dialer, error) {
+// forward speaks WebSocket to the API server, and SPDY to an older one.
+func (f forwarder) forward(pod *corev1.Pod, port int, ended, opened chan struct{}) (*portforward.PortForwarder, error) {
 	server, _, err := rest.DefaultServerUrlFor(f.config)
 	if err != nil {
 		return nil, err
@@ -84,7 +79,6 @@ func (f forwarder) dialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return portforward.NewFallbackDialer(newer, older, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	}), nil
+	dialer := portforward.NewFallbackDialer(newer, older, func(error) bool { return true })
+	return portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, ended, opened, io.Discard, io.Discard)
 }

@@ -77,24 +77,26 @@ func judgeNetworkPolicy(r *Row, d *appsv1.Deployment, p *networkingv1.NetworkPol
 			inward[port.Name], inward[strconv.Itoa(int(port.ContainerPort))] = true, true
 		}
 	}
+	who := d.Name + ": the policy " + p.Name
 	for _, rule := range p.Spec.Ingress {
 		if len(rule.Ports) == 0 {
-			r.fail("%s: the policy %s opens every port", d.Name, p.Name)
+			r.fail("%s opens every port", who)
 		}
-		for _, port := range rule.Ports {
-			if port.Port == nil || port.EndPort != nil || !inward[port.Port.String()] {
-				r.warn("%s: the policy %s opens the port %s, which it does not serve", d.Name, p.Name, portText(port))
-			}
-		}
+		judgePorts(r, rule.Ports, func(port string) bool { return inward[port] }, who+" opens the port %s, which it does not serve")
 	}
 	for _, rule := range p.Spec.Egress {
 		if len(rule.Ports) == 0 {
-			r.fail("%s: the policy %s lets it call every port", d.Name, p.Name)
+			r.fail("%s lets it call every port", who)
 		}
-		for _, port := range rule.Ports {
-			if port.Port == nil || port.EndPort != nil || !slices.Contains(outward, port.Port.String()) {
-				r.warn("%s: the policy %s lets it call the port %s", d.Name, p.Name, portText(port))
-			}
+		judgePorts(r, rule.Ports, func(port string) bool { return slices.Contains(outward, port) }, who+" lets it call the port %s")
+	}
+}
+
+// judgePorts warns of ports that are not among the known ones.
+func judgePorts(r *Row, ports []networkingv1.NetworkPolicyPort, known func(string) bool, warning string) {
+	for _, port := range ports {
+		if port.Port == nil || port.EndPort != nil || !known(port.Port.String()) {
+			r.warn(warning, portText(port))
 		}
 	}
 }

@@ -5,6 +5,8 @@ package audit
 
 import (
 	"cmp"
+
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 const (
@@ -114,27 +116,11 @@ func holders(of func(*Snapshot) []action) func(*Snapshot, *Row) {
 	return func(s *Snapshot, r *Row) {
 		var parts []string
 		for _, h := range s.who(of(s)...) {
-			text := subjectText(h.subject)
-			switch s.standing(h.subject) {
-			case everyone:
-				r.fail("%s, which is everyone, by %s", text, h.via)
-			case own:
-				// That it makes the Jobs of backups is what it is for; own-rights
-				// says whether it may more.
-				if r.ID == "who-runs-pods" && h.subject.Name == s.Prefix+shippedController {
-					r.see("%s, which makes the Jobs of backups in every namespace, by %s", text, h.via)
-					continue
-				}
-				r.fail("%s, one of our own accounts, by %s", text, h.via)
-			case part:
-				parts = append(parts, text)
-			default:
-				if s.accepts(text) {
-					r.see("%s, accepted, by %s", text, h.via)
-					continue
-				}
-				r.warn("%s by %s", text, h.via)
+			if s.standing(h.subject) == part {
+				parts = append(parts, subjectText(h.subject))
+				continue
 			}
+			s.judgeHolder(r, h)
 		}
 		if len(parts) > 0 {
 			r.see("parts of the cluster: %s", names(parts))
@@ -142,6 +128,23 @@ func holders(of func(*Snapshot) []action) func(*Snapshot, *Row) {
 		if len(r.failed)+len(r.warned)+len(r.saw) == 0 {
 			r.see("nobody by RBAC; system:masters may do everything")
 		}
+	}
+}
+
+func (s *Snapshot) judgeHolder(r *Row, h holder) {
+	text, standing := subjectText(h.subject), s.standing(h.subject)
+	switch {
+	case standing == everyone:
+		r.fail("%s, which is everyone, by %s", text, h.via)
+	case standing == own && r.ID == "who-runs-pods" && h.subject.Name == s.Prefix+shippedController:
+		// It is what that account is for; own-rights says whether it may more.
+		r.see("%s, which makes the Jobs of backups in every namespace, by %s", text, h.via)
+	case standing == own:
+		r.fail("%s, one of our own accounts, by %s", text, h.via)
+	case s.accepts(text):
+		r.see("%s, accepted, by %s", text, h.via)
+	default:
+		r.warn("%s by %s", text, h.via)
 	}
 }
 
@@ -185,24 +188,28 @@ func checkUserRoles(s *Snapshot, r *Row) {
 			r.warn("the ClusterRole %s is not there", name)
 			continue
 		}
-		wanted, have := rightsIn(want.Rules), rightsIn(got.Rules)
-		for _, right := range sorted(have) {
-			if !wanted[right] {
-				r.fail("%s lets users %s, which was not shipped", name, right)
-			}
-		}
-		for _, right := range sorted(wanted) {
-			if !have[right] {
-				r.warn("%s does not let users %s", name, right)
-			}
-		}
-		for label, value := range want.Labels {
-			if cmp.Or(got.Labels[label], "unset") != value {
-				r.warn("%s is no part of the built-in role: its label %s is %s", name, label, cmp.Or(got.Labels[label], "unset"))
-			}
-		}
+		compareRole(r, &want, got)
 	}
 	if len(r.failed)+len(r.warned) == 0 {
 		r.see("viewer, editor and admin are as shipped; none reaches a Secret or writes a status")
+	}
+}
+
+func compareRole(r *Row, want, got *rbacv1.ClusterRole) {
+	wanted, have := rightsIn(want.Rules), rightsIn(got.Rules)
+	for _, right := range sorted(have) {
+		if !wanted[right] {
+			r.fail("%s lets users %s, which was not shipped", got.Name, right)
+		}
+	}
+	for _, right := range sorted(wanted) {
+		if !have[right] {
+			r.warn("%s does not let users %s", got.Name, right)
+		}
+	}
+	for label, value := range want.Labels {
+		if found := cmp.Or(got.Labels[label], "unset"); found != value {
+			r.warn("%s is no part of the built-in role: its label %s is %s", got.Name, label, found)
+		}
 	}
 }

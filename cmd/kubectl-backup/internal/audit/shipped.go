@@ -33,10 +33,25 @@ const (
 // tests of config/ have decoded before.
 func shipped[T any](files embed.FS, kind string) []T {
 	var found []T
+	for _, u := range objectsIn(files) {
+		if u.GetKind() != kind {
+			continue
+		}
+		var typed T
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &typed); err != nil {
+			panic(fmt.Errorf("%s %s: %w", kind, u.GetName(), err))
+		}
+		found = append(found, typed)
+	}
+	return found
+}
+
+func objectsIn(files embed.FS) []*unstructured.Unstructured {
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		panic(err)
 	}
+	var found []*unstructured.Unstructured
 	for _, entry := range entries {
 		data, err := files.ReadFile(entry.Name())
 		if err != nil {
@@ -50,14 +65,7 @@ func shipped[T any](files embed.FS, kind string) []T {
 			} else if err != nil {
 				panic(fmt.Errorf("%s: %w", entry.Name(), err))
 			}
-			if u.GetKind() != kind {
-				continue
-			}
-			var typed T
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &typed); err != nil {
-				panic(fmt.Errorf("%s: %w", entry.Name(), err))
-			}
-			found = append(found, typed)
+			found = append(found, u)
 		}
 	}
 	return found
@@ -132,24 +140,28 @@ func (s *Snapshot) means(m rbacv1.Subject, account string) bool {
 func rightsIn(rules []rbacv1.PolicyRule) map[string]bool {
 	found := map[string]bool{}
 	for _, rule := range rules {
-		objects := rule.ResourceNames
-		if len(objects) == 0 {
-			objects = []string{""}
-		}
 		for _, verb := range rule.Verbs {
 			for _, url := range rule.NonResourceURLs {
 				found[verb+" "+url] = true
 			}
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					for _, object := range objects {
-						found[rightText(verb, group, resource, object)] = true
-					}
-				}
-			}
+			addRights(found, verb, &rule)
 		}
 	}
 	return found
+}
+
+func addRights(found map[string]bool, verb string, rule *rbacv1.PolicyRule) {
+	objects := rule.ResourceNames
+	if len(objects) == 0 {
+		objects = []string{""}
+	}
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, object := range objects {
+				found[rightText(verb, group, resource, object)] = true
+			}
+		}
+	}
 }
 
 func rightText(verb, group, resource, object string) string {

@@ -5,7 +5,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +48,7 @@ var webhookChecks = []check{
 	},
 }
 
-// wanted are the two webhooks of a kind and what each must see.
+// served are version and resource of what the CRDs serve.
 func (s *Snapshot) served() []string {
 	var served []string
 	for i := range s.CRDs {
@@ -63,29 +62,33 @@ func (s *Snapshot) served() []string {
 }
 
 func checkRules(s *Snapshot, r *Row) {
-	ours, _ := s.hooks()
-	served := s.served()
 	if len(s.CRDs) < len(plurals) {
 		r.fail("of the CRDs of both kinds only %d are installed", len(s.CRDs))
 	}
+	ours, _ := s.hooks()
 	for _, mutating := range []bool{true, false} {
-		seen := map[string]bool{}
-		verb := hook{mutating: mutating}.verb()
+		seen, count := map[string]bool{}, 0
 		for _, h := range ours {
 			if h.mutating == mutating {
 				h.addRules(r, seen)
+				count++
 			}
 		}
-		for _, resource := range served {
-			for _, operation := range []string{"CREATE", "UPDATE"} {
-				if !seen[operation+" "+resource] {
-					r.fail("no webhook that %ss sees %s of %s", strings.TrimSuffix(verb, "e")+"e", operation, resource)
-				}
-			}
-		}
-		r.see("%d webhooks %s", len(slices.DeleteFunc(slices.Clone(ours), func(h hook) bool { return h.mutating != mutating })), verb)
+		verb := hook{mutating: mutating}.verb()
+		s.compareRules(r, verb, seen)
+		r.see("%d webhooks %s", count, verb)
 	}
-	r.see("served: %s", names(served))
+	r.see("served: %s", names(s.served()))
+}
+
+func (s *Snapshot) compareRules(r *Row, verb string, seen map[string]bool) {
+	for _, resource := range s.served() {
+		for _, operation := range []string{"CREATE", "UPDATE"} {
+			if !seen[operation+" "+resource] {
+				r.fail("no webhook that %ss sees %s of %s", verb, operation, resource)
+			}
+		}
+	}
 }
 
 // addRules notes what a webhook sees, and warns of what is none of ours.
@@ -93,25 +96,32 @@ func (h hook) addRules(r *Row, seen map[string]bool) {
 	if deref(h.match) == admissionregistrationv1.Exact {
 		r.fail("%s has matchPolicy Exact: a version that it does not list goes by unseen", h.name)
 	}
-	for _, rule := range h.rules {
+	for i := range h.rules {
+		rule := &h.rules[i]
 		if rule.Scope != nil && *rule.Scope == admissionregistrationv1.ClusterScope {
 			r.fail("%s has a rule with scope Cluster, which our kinds do not have", h.name)
 			continue
 		}
-		for _, version := range rule.APIVersions {
-			for _, resource := range rule.Resources {
-				for _, operation := range rule.Operations {
-					for _, single := range operations(operation) {
-						seen[single+" "+version+"/"+resource] = slices.Contains(rule.APIGroups, groupName)
-						if !slices.Contains(plurals, resource) || version == "*" || single == "DELETE" || single == "CONNECT" {
-							r.warn("%s also sees %s of %s/%s", h.name, single, version, resource)
-						}
-					}
-				}
-			}
-		}
 		if !slices.Equal(rule.APIGroups, []string{groupName}) {
 			r.warn("%s also sees the groups %s", h.name, names(rule.APIGroups))
+		}
+		for _, operation := range rule.Operations {
+			for _, single := range operations(operation) {
+				h.addRule(r, rule, single, seen)
+			}
+		}
+	}
+}
+
+func (h hook) addRule(r *Row, rule *admissionregistrationv1.RuleWithOperations, operation string, seen map[string]bool) {
+	for _, version := range rule.APIVersions {
+		for _, resource := range rule.Resources {
+			if slices.Contains(rule.APIGroups, groupName) {
+				seen[operation+" "+version+"/"+resource] = true
+			}
+			if !slices.Contains(plurals, resource) || version == "*" || operation == "DELETE" || operation == "CONNECT" {
+				r.warn("%s also sees %s of %s/%s", h.name, operation, version, resource)
+			}
 		}
 	}
 }
