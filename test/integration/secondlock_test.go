@@ -132,6 +132,17 @@ func awaitSchema(ctx context.Context, version, kind string, verdict OmegaMatcher
 	}).WithTimeout(soon).Should(verdict, "a schema takes a moment to be used")
 }
 
+// withoutInvariants takes the policy of the invariants away, as before there
+// was one, and returns what puts it back.
+func withoutInvariants(ctx context.Context) (back func()) {
+	GinkgoHelper()
+	ctx = context.WithoutCancel(ctx)
+	ns := newNamespace(ctx, map[string]string{labelNoWebhooks: ""})
+	return unbound(ctx, "backupjob-invariants", func() error {
+		return admin.Create(ctx, askingTooLong(object("v1", backupv1.KindBackupJob, ns, "probe", nil)), client.DryRunAll)
+	})
+}
+
 // unbound takes the binding of a policy away and returns what puts it back.
 func unbound(ctx context.Context, policy string, noticed func() error) (back func()) {
 	GinkgoHelper()

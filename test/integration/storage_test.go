@@ -38,6 +38,10 @@ func anEarlierRelease(ctx context.Context, loosen bool) (back func(context.Conte
 		}
 	})
 	awaitStorage(ctx, "v1alpha1")
+	lock := func() {}
+	if loosen {
+		lock = withoutInvariants(ctx)
+	}
 	done := false
 	back = func(ctx context.Context) {
 		if done {
@@ -46,6 +50,7 @@ func anEarlierRelease(ctx context.Context, loosen bool) (back func(context.Conte
 		done = true
 		restore(ctx)
 		awaitStorage(ctx, "v1")
+		lock()
 	}
 	DeferCleanup(back)
 	return back

@@ -166,7 +166,7 @@ func strangersJob(ctx context.Context, b *backupv1.BackupJob) *batchv1.Job {
 	Expect(admin.Delete(ctx, &jobs[0], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(b), b)).To(Succeed())
 	b.Status = backupv1.BackupStatus{}
-	Expect(admin.Status().Update(ctx, b)).To(Succeed())
+	Expect(asController().Status().Update(ctx, b)).To(Succeed())
 	stranger := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: jobs[0].Name}, Spec: jobs[0].Spec}
 	stranger.Spec.Selector, stranger.Spec.Template.Labels = nil, nil
 	Expect(admin.Create(ctx, stranger)).To(Succeed())
