@@ -124,7 +124,7 @@ sbom: build ## Write the bills of materials and the licence texts of the binarie
 	$(SUPPLY) ./licences -texts=../../dist/third-party-licences.txt >/dev/null
 
 .PHONY: vulncheck
-vulncheck: ## Scan the binaries for known vulnerabilities (VULNDB=https://vuln.go.dev for today's).
+vulncheck: ## Scan the binaries for known vulnerabilities (VULNDB names another database).
 	@bash hack/vulncheck.sh
 
 .PHONY: undeploy

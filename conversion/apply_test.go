@@ -177,29 +177,6 @@ func specOf(t *testing.T, body string) map[string]any {
 	return decodeObject(t, encode(t, spec))
 }
 
-// contains says whether every field of a config is in the object with its value.
-func contains(config, object any) bool {
-	switch c := config.(type) {
-	case map[string]any:
-		o, ok := object.(map[string]any)
-		for name := range c {
-			ok = ok && contains(c[name], o[name])
-		}
-		return ok
-	case []any:
-		o, ok := object.([]any)
-		for _, item := range c {
-			found := false
-			for i := range o {
-				found = found || contains(item, o[i])
-			}
-			ok = ok && found
-		}
-		return ok
-	}
-	return cmp.Equal(config, object)
-}
-
 // move is a manager that goes from one config to another.
 type move struct{ version, before, after string }
 

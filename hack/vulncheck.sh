@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Looks for known vulnerabilities in what the shipped binaries call, and fails
 # if there is one, or if it cannot look. The database is the pinned one of
-# hack/vulndb.mod, or the one that VULNDB names: https://vuln.go.dev for today's,
-# file:///folder for a copy.
+# hack/vulndb.mod, or the one that VULNDB names: the address of the public one
+# for today's, file:///folder for a copy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOFLAGS=-buildvcs=false CGO_ENABLED=0

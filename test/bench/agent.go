@@ -155,13 +155,13 @@ func (a *agentBench) watch(ctx context.Context, pid int) {
 			return
 		case <-ticker.C:
 		}
-		processes := strconv.Itoa(pid)
+		processes := []byte(strconv.Itoa(pid))
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 		for _, task := range tasks {
 			children, _ := os.ReadFile(task) //nolint:gosec // the system's own names
-			processes += " " + string(children)
+			processes = append(append(processes, ' '), children...)
 		}
-		for name := range strings.FieldsSeq(processes) {
+		for name := range strings.FieldsSeq(string(processes)) {
 			id, _ := strconv.Atoi(name)
 			peak, _ := peakOfProcess(id) // nothing once it has ended
 			a.memory = max(a.memory, peak)

@@ -12,7 +12,7 @@ toolchain=$(sed -n 's/^toolchain //p' go.mod)
 	echo "The Dockerfile starts from $name, go.mod names the toolchain $toolchain: they have to be the same." >&2
 	exit 1
 }
-if buildah inspect --type image "docker.io/library/$name" >/dev/null 2>&1; then exit 0; fi
+if buildah inspect --type image "localhost/$name" >/dev/null 2>&1; then exit 0; fi
 
 goroot=$(GOTOOLCHAIN=$toolchain go env GOROOT)
 root=$(mktemp -d)
@@ -24,7 +24,7 @@ cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 printf 'root:x:0:0:root:/root:/bin/sh\n' >"$root/etc/passwd"
 cp -r "$goroot"/{bin,lib,pkg,src,VERSION,go.env} "$root/usr/local/go/"
 chmod -R u+w "$root"
-buildah build --quiet --format oci --tag "docker.io/library/$name" -f - "$root" <<-TEXT >/dev/null
+buildah build --quiet --format oci --tag "localhost/$name" -f - "$root" <<-TEXT >/dev/null
 	FROM scratch
 	COPY . /
 	ENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOTOOLCHAIN=local

@@ -100,7 +100,7 @@ var _ = Describe("kubectl backup migrate", Ordered, func() {
 			Expect(report.Checks).To(ContainElement(And(HaveField("Name", "Stored versions of backupjobs"),
 				HaveField("Result", "Blocked"), HaveField("Advice", ContainSubstring("migrate run")))))
 		}
-		Expect(old.served(ctx, "v1alpha1")).To(BeTrue())
+		Expect(old.served(ctx)).To(BeTrue())
 	})
 
 	It("runs: interrupted, killed, with the webhook away and others writing v1alpha1, until only v1 is stored", func(ctx context.Context) {
@@ -156,11 +156,11 @@ var _ = Describe("kubectl backup migrate", Ordered, func() {
 		report, code := old.migrate(ctx, "finish")
 		Expect(code).To(Equal(1))
 		Expect(report.Checks).To(ContainElement(And(HaveField("Result", "Blocked"), HaveField("Message", ContainSubstring("gitops applies a CRD")))))
-		Expect(old.served(ctx, "v1alpha1")).To(BeTrue())
+		Expect(old.served(ctx)).To(BeTrue())
 
 		report, code = old.migrate(ctx, "finish", "--dry-run", "--manifests-updated")
 		Expect(code).To(Equal(0), "%+v", report)
-		Expect(old.served(ctx, "v1alpha1")).To(BeTrue())
+		Expect(old.served(ctx)).To(BeTrue())
 		Expect(report.Managers).NotTo(BeEmpty())
 
 		r := rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 1))
@@ -171,13 +171,13 @@ var _ = Describe("kubectl backup migrate", Ordered, func() {
 		By("taken back")
 		report, code = old.migrate(ctx, "finish", "--undo")
 		Expect(code).To(Equal(0), "%+v", report)
-		Expect(old.served(ctx, "v1alpha1")).To(BeTrue())
+		Expect(old.served(ctx)).To(BeTrue())
 		expectSame(old.contents(ctx), before)
 		By("done")
 		report, code = old.migrate(ctx, "finish", "--manifests-updated")
 		Expect(code).To(Equal(0), "%+v", report)
 		Expect(report.Next).To(ContainElement(ContainSubstring("config/overlays/v1-only")))
-		Expect(old.served(ctx, "v1alpha1")).To(BeFalse())
+		Expect(old.served(ctx)).To(BeFalse())
 		Expect(old.managersOf(ctx, "v1alpha1")).To(BeZero())
 		report, code = old.migrate(ctx, "finish")
 		Expect(code).To(Equal(0), "it is safe to repeat: %+v", report)

@@ -171,12 +171,13 @@ func (o *oldCluster) crds(ctx context.Context) []apiextensionsv1.CustomResourceD
 	return crdsOf(ctx, o.client)
 }
 
-func (o *oldCluster) served(ctx context.Context, version string) bool {
+// served says whether v1alpha1 is.
+func (o *oldCluster) served(ctx context.Context) bool {
 	GinkgoHelper()
 	served := 0
 	for _, crd := range o.crds(ctx) {
 		for _, v := range crd.Spec.Versions {
-			if v.Name == version && v.Served {
+			if v.Name == "v1alpha1" && v.Served {
 				served++
 			}
 		}
@@ -288,8 +289,8 @@ func (o *oldCluster) managersOf(ctx context.Context, version string) int {
 	return n
 }
 
-func (o *oldCluster) apply(ctx context.Context, manager string, config *unstructured.Unstructured, opts ...client.ApplyOption) error {
-	return o.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config.DeepCopy()), append(opts, client.FieldOwner(manager))...)
+func (o *oldCluster) apply(ctx context.Context, manager string, config *unstructured.Unstructured) error {
+	return o.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config.DeepCopy()), client.FieldOwner(manager))
 }
 
 // inNew is a config of v1alpha1 in v1.

@@ -138,16 +138,16 @@ func withoutInvariants(ctx context.Context) (back func()) {
 	GinkgoHelper()
 	ctx = context.WithoutCancel(ctx)
 	ns := newNamespace(ctx, map[string]string{labelNoWebhooks: ""})
-	return unbound(ctx, "backupjob-invariants", func() error {
+	return unbound(ctx, func() error {
 		return admin.Create(ctx, askingTooLong(object("v1", backupv1.KindBackupJob, ns, "probe", nil)), client.DryRunAll)
 	})
 }
 
-// unbound takes the binding of a policy away and returns what puts it back.
-func unbound(ctx context.Context, policy string, noticed func() error) (back func()) {
+// unbound takes the binding of the invariants away and returns what puts it back.
+func unbound(ctx context.Context, noticed func() error) (back func()) {
 	GinkgoHelper()
 	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
-	Expect(admin.Get(ctx, client.ObjectKey{Name: policy}, binding)).To(Succeed())
+	Expect(admin.Get(ctx, client.ObjectKey{Name: "backupjob-invariants"}, binding)).To(Succeed())
 	Expect(admin.Delete(ctx, binding)).To(Succeed())
 	Eventually(ctx, noticed).WithTimeout(soon).Should(Succeed(), "a binding takes a moment to be forgotten")
 	return func() {
@@ -178,7 +178,7 @@ var _ = Describe("The second lock, with the webhook configurations deleted and t
 			}
 
 			It("lets what was stored in "+version+" "+kind+" before it be edited, finalized and deleted, but not made worse", func(ctx context.Context) {
-				back := unbound(ctx, "backupjob-invariants", func() error {
+				back := unbound(ctx, func() error {
 					return admin.Create(ctx, askingTooLong(object("v1", kind, ns, "probe", nil)), client.DryRunAll)
 				})
 				for n, i := range invariants {
@@ -226,7 +226,7 @@ var _ = Describe("The second lock", func() {
 					return askingTooLong(object(version, kind, ns, name, nil))
 				}
 				refusedByPolicy(admin.Create(ctx, long("long")), "backupjob-invariants", "at most 256 characters")
-				back := unbound(ctx, "backupjob-invariants", func() error { return admin.Create(ctx, long("probe"), client.DryRunAll) })
+				back := unbound(ctx, func() error { return admin.Create(ctx, long("probe"), client.DryRunAll) })
 				Expect(admin.Create(ctx, long("long"))).To(Succeed())
 				back()
 				editStored(ctx, version, kind, ns, "long")

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -27,19 +28,24 @@ func (c *census) count(objects []unstructured.Unstructured) {
 			c.objects++
 		}
 		for _, entry := range objects[i].GetManagedFields() {
-			if entry.APIVersion != oldVersion.String() {
-				continue
-			}
-			key := Manager{Name: entry.Manager, Operation: string(entry.Operation), Subresource: entry.Subresource, Resource: c.resource}
-			if c.found[key] == nil {
-				c.found[key] = new(key)
-			}
-			m := c.found[key]
-			m.Objects++
-			if entry.Time != nil && (m.LastTime == nil || m.LastTime.Before(entry.Time.Time)) {
-				m.LastTime = new(entry.Time.UTC())
+			if entry.APIVersion == oldVersion.String() {
+				c.add(entry)
 			}
 		}
+	}
+}
+
+// add counts an entry of one object.
+func (c *census) add(entry metav1.ManagedFieldsEntry) {
+	key := Manager{Name: entry.Manager, Operation: string(entry.Operation), Subresource: entry.Subresource, Resource: c.resource}
+	m := c.found[key]
+	if m == nil {
+		m = new(key)
+		c.found[key] = m
+	}
+	m.Objects++
+	if entry.Time != nil && (m.LastTime == nil || m.LastTime.Before(entry.Time.Time)) {
+		m.LastTime = new(entry.Time.UTC())
 	}
 }
 

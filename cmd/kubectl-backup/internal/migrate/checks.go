@@ -124,7 +124,7 @@ func (m *migration) endpoint(ctx context.Context, s *service, url *string, bundl
 			result, where = ResultUnknown, fmt.Sprintf("Service %s/%s (its endpoints: %v)", s.namespace, s.name, err)
 			advice = "Have someone look who may list EndpointSlices."
 		case ready == 0:
-			return ResultBlocked, where, fmt.Sprintf("Find out why no Pod is ready: kubectl get pods -n %s", s.namespace)
+			return ResultBlocked, where, "Find out why no Pod is ready: kubectl get pods -n " + s.namespace
 		}
 	}
 	bundleResult, bundleMessage, bundleAdvice := m.judgeBundle(bundle)
@@ -185,6 +185,14 @@ type hook struct {
 	client              admissionregistrationv1.WebhookClientConfig
 }
 
+// judging adds a webhook that judges our objects.
+func judging(found []hook, rules []admissionregistrationv1.RuleWithOperations, h hook) []hook {
+	if judgesUs(rules) {
+		return append(found, h)
+	}
+	return found
+}
+
 // checkWebhooks looks at every webhook that judges our objects, ours or not.
 func (m *migration) checkWebhooks(ctx context.Context, report *Report) {
 	var mutating admissionregistrationv1.MutatingWebhookConfigurationList
@@ -193,23 +201,20 @@ func (m *migration) checkWebhooks(ctx context.Context, report *Report) {
 		report.check("Webhooks", ResultUnknown, short(err.Error()), "Have someone look who may list webhook configurations.")
 		return
 	}
-	var found []hook
+	var found, validate []hook
 	for _, c := range mutating.Items {
 		for _, w := range c.Webhooks {
-			if judgesUs(w.Rules) {
-				found = append(found, hook{"mutating " + c.Name, w.Name, w.ClientConfig})
-			}
+			found = judging(found, w.Rules, hook{"mutating " + c.Name, w.Name, w.ClientConfig})
 		}
 	}
-	ours := len(found)
 	for _, c := range validating.Items {
 		for _, w := range c.Webhooks {
-			if judgesUs(w.Rules) {
-				found = append(found, hook{"validating " + c.Name, w.Name, w.ClientConfig})
-			}
+			validate = judging(validate, w.Rules, hook{"validating " + c.Name, w.Name, w.ClientConfig})
 		}
 	}
-	if ours == 0 || len(found) == ours {
+	none := len(found) == 0 || len(validate) == 0
+	found = append(found, validate...)
+	if none {
 		report.check("Webhooks", ResultWarning, "nothing defaults or validates our objects",
 			"That does not stop the migration. To have them judged again: kubectl apply --server-side -k config/default")
 	}

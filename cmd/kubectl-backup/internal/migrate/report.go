@@ -140,10 +140,3 @@ func (r *Report) blocked() bool {
 	}
 	return len(r.Problems) > 0
 }
-
-func (r *Report) objects() (sum int64) {
-	for _, resource := range r.Resources {
-		sum += resource.Objects
-	}
-	return sum
-}

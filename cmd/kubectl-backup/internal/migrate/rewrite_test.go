@@ -66,7 +66,7 @@ func TestRewriteAll(t *testing.T) {
 	conflicts := map[string]int{"changed": 3, "done": 1}
 	patches := map[string]int{}
 	on := interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
 			name := object.GetName()
 			patches[name]++
 			if conflicts[name] == 0 {
