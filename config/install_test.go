@@ -60,7 +60,7 @@ images:
 // checkReferences follows everything that names something else.
 func checkReferences(t *testing.T, m manifests, namespace, prefix string) {
 	t.Helper()
-	checkInjection(t, m, namespace, namespace+"/"+prefix+"backupjob-ca")
+	checkInjection(t, m, namespace, namespace+"/"+prefix+"backupjob-webhook-tls")
 	checkBindings(t, m)
 	service := named[*corev1.Service](t, m, prefix+"backupjob-webhook")
 	certificate := named[*certmanagerv1.Certificate](t, m, prefix+"backupjob-webhook-tls")
