@@ -24,8 +24,9 @@ const enough = 75
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
 
 var (
-	licenceName = regexp.MustCompile(`(?i)^(licen[sc]es?|copying|unlicense)([.-].*)?$`)
-	noticeName  = regexp.MustCompile(`(?i)^notices?([.-].*)?$`)
+	licenceName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|unlicense)([.-].*)?$`)
+	// A file of licences, in the plural, tells of other modules.
+	noticeName = regexp.MustCompile(`(?i)^(notices?|licen[sc]es)([.-].*)?$`)
 )
 
 // File is a licence or a notice.
