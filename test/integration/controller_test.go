@@ -15,6 +15,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -63,8 +64,14 @@ func startControllerThrough(between *answers, namespace string, at *clocktesting
 func startControllerAs(user, namespace string, at *clocktesting.FakePassiveClock, faults interceptor.Funcs) func() {
 	GinkgoHelper()
 	cfg := rest.CopyConfig(config)
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: user}
+	cfg.Impersonate = controllerWithRightsOf(user)
 	return startControllerWith(cfg, namespace, at, faults)
+}
+
+// controllerWithRightsOf is the controller's account, which alone may write a
+// status, with what a group of that name may do besides.
+func controllerWithRightsOf(user string) rest.ImpersonationConfig {
+	return rest.ImpersonationConfig{UserName: controllerUser, Groups: []string{user}}
 }
 
 func startControllerWith(cfg *rest.Config, namespace string, at *clocktesting.FakePassiveClock, faults interceptor.Funcs) func() {
@@ -351,4 +358,19 @@ func bindShippedRole(ctx context.Context) {
 		return
 	}
 	Fail("config/default has no ClusterRole backupjob-controller")
+}
+
+// unbindShippedRole leaves the controller's account with what its groups may.
+func unbindShippedRole(ctx context.Context) {
+	GinkgoHelper()
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "integration-controller"}}
+	Expect(client.IgnoreNotFound(admin.Delete(ctx, binding))).To(Succeed())
+	Eventually(ctx, func(g Gomega) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               controllerUser,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "create", Group: "batch", Resource: "jobs", Namespace: "default"},
+		}}
+		g.Expect(admin.Create(ctx, review)).To(Succeed())
+		g.Expect(review.Status.Allowed).To(BeFalse())
+	}).WithTimeout(soon).Should(Succeed(), "a binding takes a moment to be forgotten")
 }

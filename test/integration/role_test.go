@@ -30,7 +30,9 @@ func bind(ctx context.Context, user string, rules []rbacv1.PolicyRule) {
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+		Subjects: []rbacv1.Subject{
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}, {APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: user},
+		},
 	}
 	Expect(admin.Create(ctx, binding)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) {
@@ -72,7 +74,7 @@ func leave(user, namespace string, clock *clocktesting.FakePassiveClock) {
 	ctx, cancel := context.WithCancel(context.Background())
 	DeferCleanup(cancel)
 	cfg := rest.CopyConfig(config)
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: user}
+	cfg.Impersonate = controllerWithRightsOf(user)
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return until{ctx, next} })
 	mgr := newController(cfg, namespace, clock, interceptor.Funcs{})
 	go func() { _ = mgr.Start(ctx) }()
@@ -92,6 +94,7 @@ func (u until) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var _ = Describe("The controller's role, with OwnerReferencesPermissionEnforcement on", func() {
 	It("is enough for a whole life, and no verb of it can go", func(ctx context.Context) {
+		unbindShippedRole(ctx)
 		type part struct {
 			what  string
 			rules []rbacv1.PolicyRule

@@ -57,8 +57,6 @@ func quota(ctx context.Context, namespace string) *corev1.ResourceQuota {
 }
 
 var _ = Describe("Permanent trouble", func() {
-	BeforeEach(OncePerOrdered, func(ctx context.Context) { bindShippedRole(ctx) })
-
 	for _, trouble := range []struct {
 		name, user, reason, words string
 		change                    func(*backupv1.BackupJob)
@@ -105,6 +103,11 @@ var _ = Describe("Permanent trouble", func() {
 		},
 	} {
 		It("of "+trouble.name+" is a condition, tried once, and heals by an edit", func(ctx context.Context) {
+			if trouble.user == "" {
+				bindShippedRole(ctx)
+			} else {
+				unbindShippedRole(ctx)
+			}
 			ns := newNamespace(ctx, map[string]string{labelNoWebhooks: ""})
 			clock := clocktesting.NewFakePassiveClock(tick.Add(-time.Minute))
 			b := backup(ctx, ns, "a", trouble.change)
