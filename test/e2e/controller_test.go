@@ -66,8 +66,10 @@ var _ = Describe("The controller", Serial, func() {
 		var lease coordinationv1.Lease
 		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "backupjob-operator.example.com"}, &lease)).To(Succeed())
 		var pods corev1.PodList
-		Expect(cluster.List(ctx, &pods, client.InNamespace(operatorNamespace), client.MatchingLabels{"app.kubernetes.io/component": "controller"})).To(Succeed())
-		Expect(pods.Items).To(HaveLen(2))
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(cluster.List(ctx, &pods, client.InNamespace(operatorNamespace), client.MatchingLabels{"app.kubernetes.io/component": "controller"})).To(Succeed())
+			g.Expect(pods.Items).To(HaveLen(2))
+		}).WithTimeout(soon).Should(Succeed(), "one that another spec replaced may be on its way out")
 
 		ns := newNamespace(ctx)
 		prepared(ctx, ns, "minutely")

@@ -156,7 +156,7 @@ var _ = Describe("A real Prometheus", func() {
 			late.Spec.StartingDeadlineSeconds = new(int64(10))
 			g.Expect(cluster.Update(ctx, late)).To(Succeed())
 			late.Status.ObservedSchedule.Since = new(metav1.NewTime(time.Now().Add(-48 * time.Hour)))
-			g.Expect(cluster.Status().Update(ctx, late)).To(Succeed())
+			g.Expect(asController().Status().Update(ctx, late)).To(Succeed())
 		}).WithTimeout(soon).Should(Succeed(), "the controller may be writing, too")
 		kubectl(ctx, "-n", ns, "annotate", "backupjob/late", "e2e.test/poke=1")
 

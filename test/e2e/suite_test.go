@@ -72,6 +72,20 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	sql(ctx, "mysql-primary", string(data))
 })
 
+// asController is a client as the controller's account, which alone may write
+// a status, with all rights besides.
+func asController() client.Client {
+	GinkgoHelper()
+	cfg, err := config.GetConfig()
+	Expect(err).NotTo(HaveOccurred())
+	cfg.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + operatorNamespace + ":backupjob-controller", Groups: []string{"system:masters"},
+	}
+	c, err := client.New(cfg, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return c
+}
+
 // kubectl runs a command that has to succeed and returns what it printed.
 func kubectl(ctx context.Context, args ...string) string {
 	GinkgoHelper()
