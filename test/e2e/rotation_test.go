@@ -64,9 +64,10 @@ func secretData(ctx context.Context, g Gomega, name string) map[string][]byte {
 }
 
 // trusted checks that every bundle holds the CA certificate.
-func trusted(g Gomega, ctx context.Context, ca []byte) {
-	for _, bundle := range bundles(ctx, g) {
-		g.Expect(string(bundle)).To(ContainSubstring(pemOf(ca)))
+func trusted(ctx context.Context, ca []byte) {
+	GinkgoHelper()
+	for _, bundle := range bundles(ctx, Default) {
+		Expect(string(bundle)).To(ContainSubstring(pemOf(ca)))
 	}
 }
 
@@ -85,8 +86,8 @@ var _ = Describe("The CA", Serial, func() {
 		}).WithTimeout(soon).Should(Succeed(), "cert-manager issues it")
 		load.goOn(ctx, 20)
 		documented(ctx, exchangeOfTheCA, 0)
-		trusted(Default, ctx, ca)
-		trusted(Default, ctx, secretData(ctx, Default, caCertificate)[corev1.TLSCertKey])
+		trusted(ctx, ca)
+		trusted(ctx, secretData(ctx, Default, caCertificate)[corev1.TLSCertKey])
 		load.goOn(ctx, 20)
 
 		By("renewing the serving certificate, which the new CA signs")
@@ -101,7 +102,7 @@ var _ = Describe("The CA", Serial, func() {
 		for _, bundle := range bundles(ctx, Default) {
 			Expect(string(bundle)).NotTo(ContainSubstring(pemOf(ca)))
 		}
-		trusted(Default, ctx, secretData(ctx, Default, caCertificate)[corev1.TLSCertKey])
+		trusted(ctx, secretData(ctx, Default, caCertificate)[corev1.TLSCertKey])
 		signedBy(Default, secretData(ctx, Default, servingCertificate)[corev1.TLSCertKey], secretData(ctx, Default, caCertificate)[corev1.TLSCertKey])
 	})
 
@@ -191,8 +192,8 @@ func expiredPair(ca map[string][]byte) (certificate, key []byte) {
 const exchangeOfTheCA = "### Exchanging the CA by hand"
 
 // documented runs the commands of a block below a heading of docs/operating.md
-// as they stand there, and returns what they print.
-func documented(ctx context.Context, heading string, block int) string {
+// as they stand there.
+func documented(ctx context.Context, heading string, block int) {
 	GinkgoHelper()
 	page, err := os.ReadFile("../../docs/operating.md")
 	Expect(err).NotTo(HaveOccurred())
@@ -202,7 +203,6 @@ func documented(ctx context.Context, heading string, block int) string {
 	Expect(len(blocks)).To(BeNumerically(">", 2*block+1))
 	out, err := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", blocks[2*block+1]).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))
-	return string(out)
 }
 
 // signedBy checks that the CA signed the leaf.
