@@ -33,7 +33,14 @@ type applier struct {
 	errs   []error
 }
 
+// startApplier begins once the front door is whole, whatever the spec before
+// did to it.
 func startApplier(ctx context.Context, namespace string, every time.Duration) *applier {
+	GinkgoHelper()
+	kubectl(ctx, "rollout", "status", "-n", operatorNamespace, "deployment/backupjob-webhook", "--timeout=180s")
+	first := &applier{}
+	Eventually(ctx, func() error { first.writes.Add(1); return first.apply(ctx, namespace) }).WithTimeout(soon).MustPassRepeatedly(6).
+		Should(Succeed(), "every Pod must be known to the API server")
 	ctx, stop := context.WithCancel(ctx)
 	a := &applier{stop: stop, done: make(chan struct{})}
 	go func() {
