@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -360,11 +361,23 @@ func bindShippedRole(ctx context.Context) {
 	Fail("config/default has no ClusterRole backupjob-controller")
 }
 
-// unbindShippedRole leaves the controller's account with what its groups may.
+// unbindShippedRole leaves the controller's account with what its groups may,
+// to the end of the spec.
 func unbindShippedRole(ctx context.Context) {
 	GinkgoHelper()
-	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "integration-controller"}}
-	Expect(client.IgnoreNotFound(admin.Delete(ctx, binding))).To(Succeed())
+	var bindings rbacv1.ClusterRoleBindingList
+	Expect(admin.List(ctx, &bindings)).To(Succeed())
+	account := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: operatorNamespace, Name: "backupjob-controller"}
+	for _, binding := range bindings.Items {
+		if !slices.Contains(binding.Subjects, account) {
+			continue
+		}
+		Expect(admin.Delete(ctx, &binding)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) {
+			binding.ObjectMeta = metav1.ObjectMeta{Name: binding.Name, Labels: binding.Labels, Annotations: binding.Annotations}
+			Expect(client.IgnoreAlreadyExists(admin.Create(ctx, &binding))).To(Succeed())
+		})
+	}
 	Eventually(ctx, func(g Gomega) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:               controllerUser,
