@@ -113,7 +113,7 @@ var _ = Describe("kubectl backup migrate", Ordered, func() {
 			after := int64(1 + r.IntN(migrated/3))
 			By(fmt.Sprintf("%s after %d writes", signal, after))
 			out, code := old.interrupted(ctx, signal, after, "run", "--method=writes")
-			if signal == syscall.SIGINT && code != 0 {
+			if signal == syscall.SIGINT && code > 0 { // below it is the signal itself, before the command heard of it
 				Expect(code).To(Equal(1), out)
 				Expect(out).To(ContainSubstring("nothing is lost, and the same command goes on"))
 			}
