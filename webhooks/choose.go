@@ -18,7 +18,7 @@ func choose(theirs, misfits, ours []finding) []finding {
 	slices.SortFunc(theirs, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.message, b.message))
 	})
-	c := &choice{blocked: map[string]bool{}, taken: map[string]int{}, within: map[string]bool{}}
+	c := &choice{blocked: map[string]bool{}, taken: map[string]int{}, keyed: map[string]bool{}}
 	for _, f := range slices.Concat(theirs, misfits) {
 		if f.kind == field.ErrorTypeTypeInvalid || f.kind == field.ErrorTypeRequired {
 			c.blocked[f.at.String()] = true
@@ -45,18 +45,18 @@ func choose(theirs, misfits, ours []finding) []finding {
 type choice struct {
 	blocked map[string]bool // places whose inside is not judged
 	taken   map[string]int  // places with a finding, and where in chosen it is
-	within  map[string]bool // maps and lists with a finding about a key or an item
+	keyed   map[string]bool // maps with a finding about one of their keys
 	chosen  []finding
 }
 
 func (c *choice) take(f finding) {
 	key := f.at.String()
-	if _, taken := c.taken[key]; taken || c.inBlocked(f.at) || f.rule && c.within[key] {
+	if _, taken := c.taken[key]; taken || c.inBlocked(f.at) || f.rule && c.keyed[key] {
 		return
 	}
 	c.taken[key] = len(c.chosen)
-	if last := len(f.at) - 1; last >= 0 && (f.at[last].kind == stepKey || f.at[last].kind == stepIndex) {
-		c.within[f.at[:last].String()] = true
+	if last := len(f.at) - 1; last >= 0 && f.at[last].kind == stepKey {
+		c.keyed[f.at[:last].String()] = true
 	}
 	c.chosen = append(c.chosen, f)
 }

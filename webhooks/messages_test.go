@@ -66,6 +66,8 @@ var sourceMessages = []messageCase{
 	{"a database in v1alpha1 looks like an option", mysqlAlpha, `{spec: {database: "-h evil"}}`, []string{"spec.database: Invalid value"}},
 	{"database and databases are both set in v1alpha1", jobAlpha, `{spec: {database: a, databases: [b, c]}}`, []string{"spec.databases: Invalid value"}},
 	{"one database is written as a list in v1alpha1", jobAlpha, `{spec: {databases: [a]}}`, []string{"spec.databases: Invalid value"}},
+	{"one database that is none is written as a list in v1alpha1", jobAlpha, `{spec: {databases: ["-a"]}}`, []string{"spec.databases: Invalid value", "spec.databases[0]: Invalid value"}},
+	{"a database name is there twice in v1alpha1", mysqlAlpha, `{spec: {database: null, databases: [a, b, a]}}`, []string{"spec.databases[2]: Duplicate value"}},
 	{"tables to ignore are no tables", mysqlV1, `{spec: {source: {options: {ignoreTables: [orders, "a.b.c", "-a.b", "a./b"], setGTIDPurged: auto}}}}`, []string{
 		"spec.source.options.ignoreTables[0]: Invalid value", "spec.source.options.ignoreTables[1]: Invalid value",
 		"spec.source.options.ignoreTables[2]: Invalid value", "spec.source.options.ignoreTables[3]: Invalid value",

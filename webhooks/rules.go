@@ -64,13 +64,6 @@ func (r *report) hide(at *field.Path, message string) {
 	}
 }
 
-// repeated is for an item that its list has already.
-func (r *report) repeated(at *field.Path) {
-	r.found = append(r.found, finding{at: r.shape.parse(at.String()), kind: field.ErrorTypeDuplicate, message: listedOnce})
-}
-
-const listedOnce = "must be listed only once"
-
 func judgeMetadata(b backupv1.Backup, r *report) {
 	name := metadataPath.Child("name")
 	switch {

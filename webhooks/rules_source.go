@@ -133,13 +133,8 @@ func judgeDatabases(b backupv1.Backup, r *report) {
 	if b.Kind() == backupv1.KindMySQLBackup && len(b.Databases()) == 0 {
 		r.add(sourcePath.Child("databases"), "must name the databases to back up, at least one")
 	}
-	named := map[backupv1.DatabaseName]bool{}
 	for i, name := range b.Databases() {
 		r.add(sourcePath.Child("databases").Index(i), checkDatabase(string(name)))
-		if named[name] {
-			r.repeated(sourcePath.Child("databases").Index(i))
-		}
-		named[name] = true
 	}
 	options := b.DumpOptions()
 	if options == nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -131,7 +132,7 @@ func (v *version) check(ctx context.Context, object map[string]any) []finding {
 	}
 	for _, err := range listtype.ValidateListSetsAndMaps(nil, v.structural, object) {
 		if err.Type == field.ErrorTypeDuplicate {
-			found = append(found, finding{at: v.shape.parse(err.Field), kind: field.ErrorTypeDuplicate, message: listedOnce})
+			found = append(found, repeated(v.shape.parse(err.Field)))
 		}
 	}
 	return append(found, v.checkRules(ctx, object)...)
@@ -151,12 +152,37 @@ func (v *version) checkRules(ctx context.Context, object map[string]any) []findi
 			continue
 		}
 		at := v.shape.parse(strings.TrimPrefix(err.Field, "<nil>"))
+		if err.Detail == eachOnce {
+			found = append(found, repetitions(object, at)...)
+			continue
+		}
 		if len(at) == 0 {
 			at = path{{name: "metadata"}, {name: "name"}} // the only thing that a rule of the root can see
 		}
 		found = append(found, finding{at: at, kind: field.ErrorTypeInvalid, message: err.Detail, rule: true})
 	}
 	return found
+}
+
+// eachOnce is the message of the rule that keeps an atomic list of names a set.
+const eachOnce = "must name each database only once"
+
+// repetitions are the items of a list of texts that it has already.
+func repetitions(object map[string]any, list path) []finding {
+	value, _ := list.find(object)
+	items, _ := value.([]any)
+	var found []finding
+	for i, item := range items {
+		if text, ok := item.(string); ok && slices.Contains(items[:i], any(text)) {
+			found = append(found, repeated(append(slices.Clone(list), step{index: i, kind: stepIndex})))
+		}
+	}
+	return found
+}
+
+// repeated is an item that its list has already.
+func repeated(at path) finding {
+	return finding{at: at, kind: field.ErrorTypeDuplicate, message: "must be listed only once"}
 }
 
 // node returns the schema of the value at p, nil where there is none.
