@@ -17,7 +17,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	backupv1 "example.com/backupjob-operator/api/v1"
@@ -29,28 +31,11 @@ func versions(ctx context.Context, namespace string) map[string]string {
 	found := map[string]string{}
 	for _, list := range []client.ObjectList{&backupv1.BackupJobList{}, &backupv1.MySQLBackupList{}, &batchv1.JobList{}, &corev1.PodList{}, &eventsv1.EventList{}} {
 		Expect(cluster.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
-		switch list := list.(type) {
-		case *backupv1.BackupJobList:
-			for i := range list.Items {
-				found["BackupJob "+list.Items[i].Name] = list.Items[i].ResourceVersion
-			}
-		case *backupv1.MySQLBackupList:
-			for i := range list.Items {
-				found["MySQLBackup "+list.Items[i].Name] = list.Items[i].ResourceVersion
-			}
-		case *batchv1.JobList:
-			for i := range list.Items {
-				found["Job "+list.Items[i].Name] = list.Items[i].ResourceVersion
-			}
-		case *corev1.PodList:
-			for i := range list.Items {
-				found["Pod "+list.Items[i].Name] = list.Items[i].ResourceVersion
-			}
-		case *eventsv1.EventList:
-			for i := range list.Items {
-				found["event "+list.Items[i].Name] = list.Items[i].ResourceVersion
-			}
-		}
+		Expect(meta.EachListItem(list, func(item runtime.Object) error {
+			object := item.(client.Object)
+			found[fmt.Sprintf("%T %s", object, object.GetName())] = object.GetResourceVersion()
+			return nil
+		})).To(Succeed())
 	}
 	return found
 }

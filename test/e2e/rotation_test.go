@@ -15,9 +15,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"math/big"
-	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -85,7 +82,7 @@ var _ = Describe("The CA", Serial, func() {
 			g.Expect(secretData(ctx, g, caCertificate)[corev1.TLSCertKey]).NotTo(Equal(ca))
 		}).WithTimeout(soon).Should(Succeed(), "cert-manager issues it")
 		load.goOn(ctx, 20)
-		documented(ctx, exchangeOfTheCA, 0)
+		follow(ctx, project, commands("operating.md", exchangeOfTheCA)[0])
 		trusted(ctx, ca)
 		trusted(ctx, secretData(ctx, Default, caCertificate)[corev1.TLSCertKey])
 		load.goOn(ctx, 20)
@@ -96,7 +93,7 @@ var _ = Describe("The CA", Serial, func() {
 		load.goOn(ctx, 20)
 
 		By("taking the old CA out")
-		documented(ctx, exchangeOfTheCA, 1)
+		follow(ctx, project, commands("operating.md", exchangeOfTheCA)[1])
 		load.goOn(ctx, 40)
 		load.end()
 		for _, bundle := range bundles(ctx, Default) {
@@ -119,7 +116,7 @@ var _ = Describe("The CA", Serial, func() {
 
 		By("having the new one trusted and put to use")
 		leaf := issued(ctx, Default)
-		documented(ctx, exchangeOfTheCA, 0)
+		follow(ctx, project, commands("operating.md", exchangeOfTheCA)[0])
 		kubectl(ctx, "delete", "secret", "-n", operatorNamespace, servingCertificate)
 		reloaded(ctx, leaf)
 		Expect(cluster.Create(ctx, backupJob(newNamespace(ctx), "after", nil))).To(Succeed())
@@ -190,20 +187,6 @@ func expiredPair(ca map[string][]byte) (certificate, key []byte) {
 }
 
 const exchangeOfTheCA = "### Exchanging the CA by hand"
-
-// documented runs the commands of a block below a heading of docs/operating.md
-// as they stand there.
-func documented(ctx context.Context, heading string, block int) {
-	GinkgoHelper()
-	page, err := os.ReadFile("../../docs/operating.md")
-	Expect(err).NotTo(HaveOccurred())
-	_, section, found := strings.Cut(string(page), heading+"\n")
-	Expect(found).To(BeTrue(), "the page has the heading %q", heading)
-	blocks := strings.Split(section, "```\n")
-	Expect(len(blocks)).To(BeNumerically(">", 2*block+1))
-	out, err := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", blocks[2*block+1]).CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(out))
-}
 
 // signedBy checks that the CA signed the leaf.
 func signedBy(g Gomega, leaf, ca []byte) {
