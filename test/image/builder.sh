@@ -12,7 +12,8 @@ toolchain=$(sed -n 's/^toolchain //p' go.mod)
 	echo "The Dockerfile starts from $name, go.mod names the toolchain $toolchain: they have to be the same." >&2
 	exit 1
 }
-if buildah inspect --type image "localhost/$name" >/dev/null 2>&1; then exit 0; fi
+recipe=$(sha256sum <test/image/builder.sh | cut -c1-16)
+if [ "$(buildah inspect --type image --format '{{index .OCIv1.Config.Labels "recipe"}}' "localhost/$name" 2>/dev/null)" = "$recipe" ]; then exit 0; fi
 
 goroot=$(GOTOOLCHAIN=$toolchain go env GOROOT)
 root=$(mktemp -d)
@@ -24,8 +25,8 @@ cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 printf 'root:x:0:0:root:/root:/bin/sh\n' >"$root/etc/passwd"
 cp -r "$goroot"/{bin,lib,pkg,src,VERSION,go.env} "$root/usr/local/go/"
 chmod -R u+w "$root"
-buildah build --quiet --format oci --tag "localhost/$name" -f - "$root" <<-TEXT >/dev/null
+buildah build --quiet --format oci --label "recipe=$recipe" --tag "localhost/$name" -f - "$root" <<-TEXT >/dev/null
 	FROM scratch
 	COPY . /
-	ENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOTOOLCHAIN=local
+	ENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOCACHE=/go/build-cache GOTOOLCHAIN=local
 TEXT

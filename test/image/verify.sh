@@ -35,7 +35,7 @@ bash test/image/builder.sh
 modules=$(go env GOMODCACHE)
 build() { # folder, archive, Go's build cache
 	(cd "$1" && BUILDER=buildah IMAGE=localhost/verify:$(basename "$1") VERSION=$VERSION SOURCE_DATE_EPOCH=$epoch ARCHIVE=$2 \
-		bash hack/image.sh --quiet --no-cache --pull-never --volume "$modules:/go/pkg/mod" --volume "$3:/root/.cache/go-build")
+		bash hack/image.sh --quiet --no-cache --pull-never --volume "$modules:/go/pkg/mod" --volume "$3:/go/build-cache")
 }
 epoch=$(git log -1 --format=%ct)
 for copy in one other; do
