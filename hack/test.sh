@@ -141,16 +141,16 @@ integration() {
 
 e2e() {
 	heading 'End to end: a real cluster with real Pods'
-	real_cluster e2e e2e 40m all
+	real_cluster e2e e2e 40 all
 }
 
 long() { # what takes too long for every change
 	heading 'Long watches, and a migration of 10,000 objects, on a real cluster'
-	real_cluster long e2e,long 3h chosen -ginkgo.label-filter=long
+	real_cluster long e2e,long 180 chosen -ginkgo.label-filter=long
 	grep -E 'P9:|objects were made' "$logs/long" || true
 }
 
-real_cluster() { # name, build tags, time limit, all or chosen, flags of the suite…
+real_cluster() { # name, build tags, time limit in minutes, all or chosen, flags of the suite…
 	local name=$1 tags=$2 limit=$3 which=$4 status=0
 	shift 4
 	if [ -z "${KUBECONFIG:-}" ] && { [ "$(id -u)" -ne 0 ] || [ "$(uname -s)" != Linux ]; }; then

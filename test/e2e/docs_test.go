@@ -8,7 +8,6 @@ package e2e
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -49,7 +48,7 @@ func commands(page, heading string) []string {
 // follow runs a block of a page in a folder.
 func follow(ctx context.Context, folder, block string) string {
 	GinkgoHelper()
-	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", block)
+	cmd := command(ctx, "bash", "-euo", "pipefail", "-c", block)
 	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s\n%s", block, out)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,7 +29,7 @@ import (
 func component(ctx context.Context, args ...string) {
 	GinkgoHelper()
 	args = append(args[:1:1], append([]string{"--name", os.Getenv("EMBEDDED")}, args[1:]...)...)
-	out, err := exec.CommandContext(ctx, os.Getenv("CLUSTER"), args...).CombinedOutput()
+	out, err := command(ctx, os.Getenv("CLUSTER"), args...).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "cluster %s\n%s", strings.Join(args, " "), out)
 }
 

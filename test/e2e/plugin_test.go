@@ -20,7 +20,7 @@ import (
 // plugin runs "kubectl backup" as a user does and returns its exit code.
 func plugin(ctx context.Context, args ...string) (out string, code int) {
 	GinkgoHelper()
-	printed, err := exec.CommandContext(ctx, "kubectl", append([]string{"backup"}, args...)...).CombinedOutput()
+	printed, err := command(ctx, "kubectl", append([]string{"backup"}, args...)...).CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(printed), exit.ExitCode()
 	}

@@ -41,6 +41,9 @@ const (
 	aRun = 3 * time.Minute
 	// soon is how long the cluster may take to notice something.
 	soon = time.Minute
+	// aCommand is how long a command may take, which is longer than each takes
+	// that waits by itself: one that hangs fails, and says what it printed.
+	aCommand = 10 * time.Minute
 )
 
 var (
@@ -96,14 +99,24 @@ func kubectl(ctx context.Context, args ...string) string {
 
 // run runs a command and returns what it printed.
 func run(ctx context.Context, name string, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	out, err := command(ctx, name, args...).CombinedOutput()
 	return string(out), err
+}
+
+// command is a command that ends with the spec or when its time is over, with
+// its children or without them.
+func command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(ctx, aCommand)
+	context.AfterFunc(ctx, cancel) // at the spec's end; a cleanup may not ask for another
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second // children may hold the pipe
+	return cmd
 }
 
 // sql runs statements as root on one of the database servers.
 func sql(ctx context.Context, server, statements string) string {
 	GinkgoHelper()
-	cmd := exec.CommandContext(ctx, "kubectl", "exec", "-i", "deploy/"+server, "--",
+	cmd := command(ctx, "kubectl", "exec", "-i", "deploy/"+server, "--",
 		"sh", "-c", `exec mariadb -uroot -p"$MARIADB_ROOT_PASSWORD" --batch`)
 	cmd.Stdin = strings.NewReader(statements)
 	var stdout, stderr strings.Builder

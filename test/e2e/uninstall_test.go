@@ -8,7 +8,6 @@ package e2e
 import (
 	"context"
 	"os"
-	"os/exec"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -22,7 +21,7 @@ import (
 
 // undeploy is "make undeploy".
 func undeploy(ctx context.Context, objects string) (out string, err error) {
-	cmd := exec.CommandContext(ctx, "bash", "../../hack/undeploy.sh")
+	cmd := command(ctx, "bash", "../../hack/undeploy.sh")
 	cmd.Env = append(os.Environ(), "OBJECTS="+objects)
 	printed, err := cmd.CombinedOutput()
 	GinkgoWriter.Println(string(printed))
@@ -77,7 +76,7 @@ func nothingLeft(ctx context.Context) {
 var _ = Describe("Uninstalling", Serial, func() {
 	BeforeEach(func() {
 		DeferCleanup(func(ctx context.Context) {
-			out, err := exec.CommandContext(ctx, "bash", "../deploy.sh").CombinedOutput()
+			out, err := command(ctx, "bash", "../deploy.sh").CombinedOutput()
 			Expect(err).NotTo(HaveOccurred(), string(out))
 		})
 	})

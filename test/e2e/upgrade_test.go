@@ -8,7 +8,6 @@ package e2e
 import (
 	"context"
 	"os"
-	"os/exec"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -29,7 +28,7 @@ const (
 // deploy applies manifests as a person does and waits as the guide says.
 func deploy(ctx context.Context, manifests string, flags ...string) {
 	GinkgoHelper()
-	cmd := exec.CommandContext(ctx, "bash", append([]string{"../deploy.sh"}, flags...)...)
+	cmd := command(ctx, "bash", append([]string{"../deploy.sh"}, flags...)...)
 	cmd.Env = append(os.Environ(), "MANIFESTS="+manifests, "EMBEDDED=")
 	out, err := cmd.CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))
