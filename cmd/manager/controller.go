@@ -156,5 +156,44 @@ func runController(ctx context.Context, o controllerOptions, log logr.Logger) er
 		return err
 	}
 	log.Info("Starting the controller", "version", buildVersion(), "leaderElection", o.leaderElect, "namespaces", o.namespaces)
-	return manager.Start(ctx)
+	return work(ctx, manager, log)
 }
+
+// work is the manager's Start, which does not look at ctx again until its
+// caches are filled, and that may be never: a right may be missing, or the
+// API server. Before that nothing runs and no lease is held.
+func work(ctx context.Context, manager ctrl.Manager, log logr.Logger) error {
+	caches := make(filled)
+	if err := manager.Add(caches); err != nil {
+		return fmt.Errorf("set up the controller's manager: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case <-caches:
+		return <-ended
+	case err := <-ended:
+		return err
+	case <-time.After(time.Second):
+		log.Info("Stopped before the first complete list of every kind had come")
+		return nil
+	}
+}
+
+// filled is closed by the manager as soon as its caches are filled.
+type filled chan struct{}
+
+// Start implements manager.Runnable.
+func (f filled) Start(context.Context) error {
+	close(f)
+	return nil
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a replica that
+// waits for the lease has filled caches too.
+func (filled) NeedLeaderElection() bool { return false }

@@ -28,13 +28,13 @@ import (
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
 
-// kubeconfig is a file with which a process is a user with the shipped rights.
-func kubeconfig() string {
+// kubeconfig is a file with which a process is a user.
+func kubeconfig(user string) string {
 	GinkgoHelper()
 	c := clientcmdapi.NewConfig()
 	c.Clusters["it"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
 	c.AuthInfos["it"] = &clientcmdapi.AuthInfo{
-		ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Impersonate: controllerUser,
+		ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Impersonate: user,
 	}
 	c.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
 	c.CurrentContext = "it"
@@ -99,7 +99,7 @@ var _ = Describe("The controller's process", func() {
 	It("runs from a developer's machine, and does what its flags say", func(ctx context.Context) {
 		near, far := newNamespace(ctx, nil), newNamespace(ctx, nil)
 		metrics, health := address(), address()
-		p := start("go", "run", "./cmd/manager", "controller", "--kubeconfig", kubeconfig(), "--log-format", "text", "--log-level", "debug",
+		p := start("go", "run", "./cmd/manager", "controller", "--kubeconfig", kubeconfig(controllerUser), "--log-format", "text", "--log-level", "debug",
 			"--namespaces", near, "--max-concurrent-reconciles", "7", "--kube-api-qps", "2", "--kube-api-burst", "1",
 			"--agent-image", "agent:7", "--mysql-image", "mysql:7", "--mariadb-image", "mariadb:7", "--cleanup-timeout", "1h",
 			"--retry-base-delay", "10ms", "--retry-max-delay", "20s", "--retry-fixed-delay", "0s",
@@ -143,14 +143,20 @@ var _ = Describe("The controller's process", func() {
 		p.interrupt()
 	})
 
+	It("ends when it is told to, though a right is missing without which it cannot begin", func(ctx context.Context) {
+		p := start(managerBinary(ctx), "controller", "--kubeconfig", kubeconfig("without-any-right"), "--namespaces", newNamespace(ctx, nil),
+			"--metrics-bind-address", "0", "--health-probe-bind-address", "0")
+		Eventually(p.log).WithTimeout(soon).Should(gbytes.Say("is forbidden"))
+		p.interrupt()
+		Expect(p.cmd.ProcessState.ExitCode()).To(Equal(0))
+	})
+
 	It("hands the work over at once when it is told to stop", func(ctx context.Context) {
 		ns := newNamespace(ctx, nil)
 		bindLease(ctx, ns, controllerUser, shippedLease().Rules)
-		binary := filepath.Join(GinkgoT().TempDir(), "manager")
-		out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../cmd/manager").CombinedOutput()
-		Expect(err).NotTo(HaveOccurred(), string(out))
+		binary := managerBinary(ctx)
 		args := []string{
-			"controller", "--kubeconfig", kubeconfig(), "--namespaces", ns, "--leader-elect", "--leader-election-namespace", ns,
+			"controller", "--kubeconfig", kubeconfig(controllerUser), "--namespaces", ns, "--leader-elect", "--leader-election-namespace", ns,
 			"--metrics-bind-address", "0", "--health-probe-bind-address", "0",
 		}
 		holder := func() string {
@@ -174,6 +180,15 @@ var _ = Describe("The controller's process", func() {
 		Expect(holder()).To(BeEmpty())
 	})
 })
+
+// managerBinary is built for one spec, because "go run" hands no signal on.
+func managerBinary(ctx context.Context) string {
+	GinkgoHelper()
+	binary := filepath.Join(GinkgoT().TempDir(), "manager")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../cmd/manager").CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+	return binary
+}
 
 // shippedLease is the Role for the lease.
 func shippedLease() *rbacv1.Role {
