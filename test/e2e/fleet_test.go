@@ -351,7 +351,7 @@ func (f *fleet) plugin(ctx context.Context, args ...string) (out string, code in
 // interrupted runs a step, and sends it SIGINT once it has printed a text.
 func (f *fleet) interrupted(ctx context.Context, text string, args ...string) (out string, code int) {
 	GinkgoHelper()
-	cmd := command(ctx, "kubectl-backup", append([]string{"migrate"}, args...)...)
+	cmd := commandWithin(ctx, whole, "kubectl-backup", append([]string{"migrate"}, args...)...)
 	var printed printed
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	Expect(cmd.Start()).To(Succeed())
@@ -400,7 +400,7 @@ type report struct {
 // migrate runs a step and reads its report.
 func (f *fleet) migrate(ctx context.Context, args ...string) (r report, code int) {
 	GinkgoHelper()
-	cmd := command(ctx, "kubectl-backup", append(append([]string{"migrate"}, args...), "-o", "json")...)
+	cmd := commandWithin(ctx, whole, "kubectl-backup", append(append([]string{"migrate"}, args...), "-o", "json")...)
 	printed, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()

@@ -103,10 +103,13 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// command is a command that ends with the spec or when its time is over, with
-// its children or without them.
+// command is a command that ends with the spec or when its time is over.
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(ctx, aCommand)
+	return commandWithin(ctx, aCommand, name, args...)
+}
+
+func commandWithin(ctx context.Context, limit time.Duration, name string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	context.AfterFunc(ctx, cancel) // at the spec's end; a cleanup may not ask for another
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second // children may hold the pipe
