@@ -47,7 +47,7 @@ func restored(ctx context.Context, name, claimName string) {
 	file := GinkgoT().TempDir() + "/restore.yaml"
 	Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
 	kubectl(ctx, "apply", "-f", file)
-	DeferCleanup(func(ctx context.Context) { kubectl(ctx, "delete", "-f", file, "--ignore-not-found") })
+	DeferCleanup(func(ctx context.Context) { kubectl(ctx, "delete", "-f", file, "--ignore-not-found", "--timeout=3m") })
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "restore-" + name}}
 	Eventually(ctx, func(g Gomega) {
 		g.Expect(cluster.Get(ctx, client.ObjectKeyFromObject(job), job)).To(Succeed())
@@ -68,7 +68,7 @@ var _ = Describe("From kubectl apply to a restored dump", Ordered, func() {
 		It("the old manifest "+c.file+" ends with a restored dump", func(ctx context.Context) {
 			out := kubectl(ctx, "apply", "-f", "../../config/samples/"+c.file)
 			DeferCleanup(func(ctx context.Context) {
-				kubectl(ctx, "delete", "-f", "../../config/samples/"+c.file, "--ignore-not-found")
+				kubectl(ctx, "delete", "-f", "../../config/samples/"+c.file, "--ignore-not-found", "--timeout=3m")
 			})
 			Expect(out).To(ContainSubstring("is deprecated; use backup.example.com/v1"))
 			Eventually(ctx, func(g Gomega) {

@@ -5,5 +5,10 @@
 
 package e2e
 
+import "time"
+
 // migrated is how many objects are migrated.
 const migrated = 10_000
+
+// whole is how long a step over all of them may take on a busy machine.
+const whole = 40 * time.Minute

@@ -16,9 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// whole is how long a step over all objects may take on a busy machine.
-const whole = 40 * time.Minute
-
 // The specs take the whole cluster to v1 and back, so nothing runs beside them.
 var _ = Describe("kubectl backup migrate", Label("long"), Serial, Ordered, func() {
 	var (

@@ -35,7 +35,7 @@ var _ = Describe("docs/migration.md, coming from the operators of example.com/v1
 		ns, folder := newNamespace(ctx), GinkgoT().TempDir()
 		kubectl(ctx, "apply", "-f", "testdata/older/crds.yaml")
 		DeferCleanup(func(ctx context.Context) {
-			kubectl(ctx, "delete", "--ignore-not-found", "-f", "testdata/older/crds.yaml")
+			kubectl(ctx, "delete", "--ignore-not-found", "--timeout=3m", "-f", "testdata/older/crds.yaml")
 		})
 		kubectl(ctx, "wait", "--for=condition=Established", "crd/mysqlbackups.example.com", "crd/backupjobs.example.com", "--timeout=30s")
 		kubectl(ctx, "apply", "-n", ns, "-f", "testdata/older/objects.yaml")

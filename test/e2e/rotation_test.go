@@ -107,7 +107,7 @@ var _ = Describe("The CA", Serial, func() {
 		load := startApplier(ctx, newNamespace(ctx), 50*time.Millisecond)
 		load.goOn(ctx, 10)
 		ca := secretData(ctx, Default, caCertificate)[corev1.TLSCertKey]
-		kubectl(ctx, "delete", "secret", "-n", operatorNamespace, caCertificate)
+		kubectl(ctx, "delete", "--timeout=1m", "secret", "-n", operatorNamespace, caCertificate)
 		Eventually(ctx, func(g Gomega) {
 			g.Expect(secretData(ctx, g, caCertificate)[corev1.TLSCertKey]).NotTo(Equal(ca))
 		}).WithTimeout(soon).Should(Succeed(), "cert-manager issues it again")
@@ -117,7 +117,7 @@ var _ = Describe("The CA", Serial, func() {
 		By("having the new one trusted and put to use")
 		leaf := issued(ctx, Default)
 		follow(ctx, project, commands("operating.md", exchangeOfTheCA)[0])
-		kubectl(ctx, "delete", "secret", "-n", operatorNamespace, servingCertificate)
+		kubectl(ctx, "delete", "--timeout=1m", "secret", "-n", operatorNamespace, servingCertificate)
 		reloaded(ctx, leaf)
 		Expect(cluster.Create(ctx, backupJob(newNamespace(ctx), "after", nil))).To(Succeed())
 	})

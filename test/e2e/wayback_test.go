@@ -39,7 +39,10 @@ var _ = Describe("docs/operating.md, the conversion webhook gone for good", Seri
 
 		By("losing the webhook")
 		DeferCleanup(func(ctx context.Context) { deploy(ctx, current, "--force-conflicts") })
-		kubectl(ctx, "-n", operatorNamespace, "delete", "deployment/backupjob-webhook", "--cascade=foreground")
+		// Without Pods first, because who deletes them otherwise is the garbage
+		// collector, when it comes to it.
+		kubectl(ctx, "-n", operatorNamespace, "scale", "deployment/backupjob-webhook", "--replicas=0", "--timeout=2m")
+		kubectl(ctx, "-n", operatorNamespace, "delete", "deployment/backupjob-webhook", "--timeout=2m")
 		Eventually(ctx, func() error { return get("v1alpha1", "kept") }).WithTimeout(soon).Should(
 			MatchError(ContainSubstring("conversion webhook for backup.example.com/v1")), "v1alpha1 cannot be read")
 		Expect(get("v1", "kept")).To(Succeed())
