@@ -108,7 +108,7 @@ func (r *runner) pid(component string) int {
 
 // machine is what a cluster could leave behind outside of its own folder.
 type machine struct {
-	Processes, Mounts, Cgroups, Links, Folders, Settings []string
+	Processes, Mounts, Cgroups, Links, Folders, Settings, Filters []string
 }
 
 func lookAtMachine(t *testing.T, name string) machine {
@@ -128,6 +128,7 @@ func lookAtMachine(t *testing.T, name string) machine {
 		Cgroups:  shell(`find /sys/fs/cgroup -maxdepth 3 -type d \( -name 'backupjob-` + name + `' -o -name k8s.io -o -name kubepods \) | grep -v '/backupjob-[^/]*/' | sort`),
 		Links:    shell(`ls /sys/class/net | sort`),
 		Folders:  shell(`ls -d /run/netns/backupjob-` + name + ` /run/backupjob-operator/` + name + ` /usr/libexec/kubernetes 2>/dev/null || true`),
+		Filters:  shell(`nft list ruleset && ipset list -name`),
 		Settings: shell(`cd /proc/sys && head -n 1 vm/overcommit_memory vm/panic_on_oom kernel/panic kernel/panic_on_oops net/ipv4/ip_forward`),
 	}
 }
@@ -159,6 +160,7 @@ func TestClusterLivesAndLeavesNothing(t *testing.T) {
 	t.Run("a volume is offered again when its claim is gone", r.volumeIsRecycled)
 	t.Run("the API server asks a webhook with a certificate of cert-manager", r.webhookAnswers)
 	t.Run("the database images serve and dump, without root", r.databaseServes)
+	t.Run("a NetworkPolicy is enforced as long as it is there", r.policyHolds)
 	t.Run("a component can be stopped, started and killed", r.componentsComeBack)
 	t.Run("a command's exit code passes through", r.exitCodePasses)
 
@@ -221,6 +223,27 @@ func (r *runner) databaseServes(t *testing.T) {
 	}
 }
 
+func (r *runner) policyHolds(t *testing.T) {
+	r = r.with(t)
+	r.kubectl("run", "caller", "--namespace=shop", "--image=mariadb:11.8.3", "--command", "--", "sleep", "infinity")
+	r.kubectl("wait", "--namespace=shop", "--for=condition=Ready", "pod/caller", "--timeout=60s")
+	answers := func(want bool) {
+		r.eventually(30*time.Second, func() error {
+			out, err := r.call("exec", "--name=life", "--", "kubectl", "exec", "--namespace=shop", "caller", "--",
+				"mariadb-admin", "--host=db.shop.svc", "--connect-timeout=5", "ping")
+			if got := err == nil; got != want {
+				return fmt.Errorf("the database answers: %t, want %t (%s)", got, want, out)
+			}
+			return nil
+		})
+	}
+	answers(true)
+	r.kubectl("apply", "-f", "testdata/manifests/policy.yaml")
+	answers(false)
+	r.kubectl("delete", "-f", "testdata/manifests/policy.yaml")
+	answers(true)
+}
+
 func (r *runner) componentsComeBack(t *testing.T) {
 	r = r.with(t)
 	r.must("stop", "--name=life", "kube-controller-manager")
@@ -228,7 +251,7 @@ func (r *runner) componentsComeBack(t *testing.T) {
 		t.Errorf("status with a stopped component: %v\n%s", err, out)
 	}
 	r.must("start", "--name=life", "kube-controller-manager")
-	for _, component := range []string{"kube-apiserver", "etcd", "kubelet", "containerd"} {
+	for _, component := range []string{"kube-apiserver", "etcd", "kubelet", "containerd", "kube-router"} {
 		before := r.pid(component)
 		r.must("restart", "--name=life", component)
 		if after := r.pid(component); after == before {

@@ -92,7 +92,7 @@ const (
 func components(l Layout, c Config) []component {
 	all := []component{etcd(l, c), apiServer(l, c), controllerManager(l, c), certManager(l, c)}
 	if c.Node {
-		all = append(all, scheduler(l, c), containerd(l, c), kubelet(l, c), kubeProxy(l, c))
+		all = append(all, scheduler(l, c), containerd(l, c), kubelet(l, c), kubeProxy(l, c), kubeRouter(l, c))
 	}
 	return all
 }
@@ -100,7 +100,7 @@ func components(l Layout, c Config) []component {
 // stopOrder lists what may stop together, the first group first. The API
 // server hangs if etcd leaves before it.
 var stopOrder = [][]string{
-	{"cert-manager", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"},
+	{"cert-manager", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kube-router", "kubelet"},
 	{"kube-apiserver"},
 	{"etcd", "containerd"},
 }

@@ -49,6 +49,10 @@ func TestCommandLinesFollowTheConfiguration(t *testing.T) {
 			component: kubelet(l, full),
 			has:       []string{"--hostname-override=n1", "--node-ip=10.88.0.1", "--root-dir=" + l.data("kubelet")},
 		},
+		"kube-router": {
+			component: kubeRouter(l, full),
+			has:       []string{"--node=n1", "--service-range=10.96.0.0/16", "--kubeconfig=" + l.kubeconfigOf("kube-router")},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -105,7 +105,7 @@ func writeCRDs(l Layout, c Config) error {
 }
 
 func writeKubeconfigs(l Layout, c Config) error {
-	for _, user := range []string{"admin", "cert-manager", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"} {
+	for _, user := range []string{"admin", "cert-manager", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kube-router", "kubelet"} {
 		target := l.kubeconfigOf(user)
 		if user == "admin" {
 			target = l.Kubeconfig()

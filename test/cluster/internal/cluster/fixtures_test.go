@@ -40,7 +40,7 @@ func testConfig(t *testing.T) Config {
 	c.Programs = map[string]string{}
 	for _, name := range []string{
 		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler",
-		"kubelet", "kube-proxy", "containerd", "cert-manager", "kubectl", "ctr",
+		"kubelet", "kube-proxy", "kube-router", "containerd", "cert-manager", "kubectl", "ctr",
 	} {
 		c.Programs[name] = "/bin/" + name
 	}

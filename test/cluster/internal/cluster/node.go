@@ -12,6 +12,7 @@ import (
 const (
 	kubeletHealthPort   = 10248
 	kubeProxyHealthPort = 10256
+	kubeRouterPort      = 20244
 )
 
 func containerd(l Layout, c Config) component {
@@ -50,6 +51,24 @@ func kubeProxy(l Layout, c Config) component {
 		// It gives up if its node is unknown when it starts.
 		after: []string{"kubelet"},
 		probe: probe{url: "http://" + hostPort(loopback, kubeProxyHealthPort) + "/healthz"},
+		grace: 5 * time.Second,
+	}
+}
+
+// kubeRouter enforces NetworkPolicies.
+func kubeRouter(l Layout, c Config) component {
+	health := hostPort(loopback, kubeRouterPort)
+	return component{
+		name: "kube-router",
+		args: []string{
+			c.Programs["kube-router"],
+			"--kubeconfig=" + l.kubeconfigOf("kube-router"),
+			"--node=" + nodeName,
+			"--service-range=" + serviceRange,
+			"--health-address=" + health,
+		},
+		after: []string{"kubelet"},
+		probe: probe{url: "http://" + health + "/readyz"},
 		grace: 5 * time.Second,
 	}
 }

@@ -41,6 +41,7 @@ func identities(c Config) []identity {
 		{file: "kube-controller-manager", user: "system:kube-controller-manager"},
 		{file: "kube-scheduler", user: "system:kube-scheduler"},
 		{file: "kube-proxy", user: "system:kube-proxy"},
+		{file: "kube-router", user: "kube-router", group: "system:masters"},
 		{file: "kubelet", user: "system:node:" + nodeName, group: "system:nodes"},
 		{file: "kubelet-client", user: "kube-apiserver-kubelet-client", group: "system:masters"},
 		{file: frontProxy, user: frontProxy},

@@ -23,6 +23,8 @@ var debianPackages = []string{
 	"containernetworking-plugins",
 	"gcc",
 	"iproute2",
+	"ipset",
+	"iptables",
 	"libc6-dev",
 	"libseccomp-dev",
 	"mariadb-client",

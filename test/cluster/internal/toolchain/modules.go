@@ -100,6 +100,11 @@ var modules = []module{
 		programs: []program{{"coredns", "."}},
 	},
 	{
+		name:     "kuberouter",
+		dir:      "build/kuberouter",
+		programs: []program{{"kube-router", "."}},
+	},
+	{
 		name:     "images",
 		dir:      "images",
 		programs: []program{{"pause", "./pause"}, {"mariadb-entrypoint", "./mariadb"}},
