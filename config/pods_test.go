@@ -4,6 +4,7 @@
 package config_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -212,7 +213,11 @@ func checkPolicy(t *testing.T, policy networkingv1.NetworkPolicySpec, pod corev1
 	}
 	var declared []string
 	for _, port := range pod.Spec.Containers[0].Ports {
-		declared = append(declared, string(port.Protocol)+" "+port.Name)
+		who := "anyone"
+		if port.Name == "metrics" {
+			who = "every Pod"
+		}
+		declared = append(declared, string(port.Protocol)+" "+port.Name+", "+who)
 	}
 	in, out := waysThrough(policy)
 	slices.Sort(declared)
@@ -220,24 +225,41 @@ func checkPolicy(t *testing.T, policy networkingv1.NetworkPolicySpec, pod corev1
 	if diff := cmp.Diff(declared, in); diff != "" {
 		t.Errorf("ports of the container and open ones (-declared +open):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"UDP 53", "TCP 53", "TCP 443", "TCP 6443"}, out); diff != "" {
+	if diff := cmp.Diff([]string{"UDP 53, anyone", "TCP 53, anyone", "TCP 443, anyone", "TCP 6443, anyone"}, out); diff != "" {
 		t.Errorf("ways out (-want +got):\n%s", diff)
 	}
 }
 
-// waysThrough lists protocol and port of what a policy lets in and out.
+// waysThrough lists protocol, port and other side of what a policy lets in and
+// out.
 func waysThrough(policy networkingv1.NetworkPolicySpec) (in, out []string) {
-	list := func(ports []networkingv1.NetworkPolicyPort) (all []string) {
-		for _, port := range ports {
-			all = append(all, string(*port.Protocol)+" "+port.Port.String())
-		}
-		return all
-	}
 	for _, rule := range policy.Ingress {
-		in = append(in, list(rule.Ports)...)
+		in = append(in, ways(rule.Ports, rule.From)...)
 	}
 	for _, rule := range policy.Egress {
-		out = append(out, list(rule.Ports)...)
+		out = append(out, ways(rule.Ports, rule.To)...)
 	}
 	return in, out
+}
+
+func ways(ports []networkingv1.NetworkPolicyPort, peers []networkingv1.NetworkPolicyPeer) (all []string) {
+	who := "anyone"
+	everyPod := networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{}}
+	switch {
+	case len(peers) == 1 && cmp.Equal(peers[0], everyPod):
+		who = "every Pod"
+	case len(peers) > 0:
+		who = fmt.Sprint(peers)
+	}
+	if len(ports) == 0 {
+		return []string{"all ports, " + who}
+	}
+	for _, port := range ports {
+		text := string(*port.Protocol) + " " + port.Port.String()
+		if port.EndPort != nil {
+			text += fmt.Sprintf("-%d", *port.EndPort)
+		}
+		all = append(all, text+", "+who)
+	}
+	return all
 }
