@@ -100,6 +100,8 @@ var modules = []module{
 		programs: []program{{"coredns", "."}},
 	},
 	{
+		// Released in 2024; the libraries are those of the Kubernetes above, which
+		// are compiled already.
 		name:     "kuberouter",
 		dir:      "build/kuberouter",
 		programs: []program{{"kube-router", "."}},
