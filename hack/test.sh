@@ -141,7 +141,7 @@ integration() {
 
 e2e() {
 	heading 'End to end: a real cluster with real Pods'
-	real_cluster e2e e2e 40 all
+	real_cluster e2e e2e 50 all
 }
 
 long() { # what takes too long for every change
