@@ -42,10 +42,19 @@ const (
 	dialTimeout = 800 * time.Millisecond
 )
 
-var expiryMetric = prometheus.NewDesc(
-	"backupjob_certificate_expiry_seconds",
-	"Seconds until the loaded serving certificate expires, negative once it has. Absent while none is loaded.",
-	nil, nil)
+const (
+	expiryName   = "backupjob_certificate_expiry_seconds"
+	unusableName = "backupjob_certificate_unusable"
+)
+
+var (
+	expiryMetric = prometheus.NewDesc(expiryName,
+		"Seconds until the certificate that is served expires, negative once it has. Absent while none is loaded.",
+		nil, nil)
+	unusableMetric = prometheus.NewDesc(unusableName,
+		"1 while the newest serving pair cannot be served, because it is missing, cannot be read, or is out of date by this node's clock; the last good one is served meanwhile.",
+		nil, nil)
+)
 
 // errNotLoaded is what every reader gets until the first good pair was read.
 var errNotLoaded = errors.New("no serving certificate is loaded yet")
@@ -62,10 +71,12 @@ type Options struct {
 	Logger logr.Logger
 }
 
-// Source holds the newest good serving pair of a folder.
+// Source serves the newest good pair of a folder: one that can be read and, if
+// there is such a one, is in date.
 type Source struct {
 	options Options
 	watcher atomic.Pointer[certwatcher.CertWatcher]
+	good    atomic.Pointer[tls.Certificate] // the last that was served in date
 }
 
 var _ prometheus.Collector = &Source{}
@@ -111,18 +122,65 @@ func (s *Source) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	watcher.RegisterCallback(func(pair tls.Certificate) {
+		if err := s.inDate(pair.Leaf); err != nil {
+			s.options.Logger.Info("The newest serving certificate waits, and the last good one is served if there is one", "reason", err.Error())
+		}
+	})
 	s.watcher.Store(watcher)
 	return watcher.WithWatchInterval(readEvery).Start(ctx)
 }
 
-// GetCertificate returns the newest good pair. It has the signature that
-// tls.Config wants.
+// GetCertificate returns the newest pair, or the last one that was in date if
+// the newest is not. It has the signature that tls.Config wants.
 func (s *Source) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	watcher := s.watcher.Load()
 	if watcher == nil {
 		return nil, errNotLoaded
 	}
-	return watcher.GetCertificate(hello)
+	newest, err := watcher.GetCertificate(hello)
+	if err != nil {
+		return nil, err
+	}
+	if s.inDate(newest.Leaf) == nil {
+		s.good.Store(newest)
+		return newest, nil
+	}
+	if good := s.good.Load(); good != nil && s.inDate(good.Leaf) == nil {
+		return good, nil
+	}
+	return newest, nil
+}
+
+// inDate judges by the clock of this node, which may be the one that is wrong.
+func (s *Source) inDate(leaf *x509.Certificate) error {
+	now := s.options.Clock.Now()
+	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	switch {
+	case now.Before(leaf.NotBefore):
+		return fmt.Errorf("the serving certificate is not valid before %s, and here it is %s; check the clock of this node, and that of cert-manager's",
+			at(leaf.NotBefore), at(now))
+	case now.After(leaf.NotAfter):
+		return fmt.Errorf("the serving certificate expired at %s, and here it is %s; check the Certificate and its Issuer in cert-manager, and the clock of this node",
+			at(leaf.NotAfter), at(now))
+	}
+	return nil
+}
+
+// usable says what is wrong with what the folder holds now.
+func (s *Source) usable() error {
+	watcher := s.watcher.Load()
+	if watcher == nil {
+		return errNotLoaded
+	}
+	if err := watcher.ReadCertificate(); err != nil {
+		return err
+	}
+	newest, err := watcher.GetCertificate(nil)
+	if err != nil {
+		return err
+	}
+	return s.inDate(newest.Leaf)
 }
 
 // Ready returns nil if the loaded certificate is in date and the TLS port
@@ -132,14 +190,8 @@ func (s *Source) Ready(request *http.Request) error {
 	if err != nil {
 		return err
 	}
-	now := s.options.Clock.Now()
-	if now.Before(before.NotBefore) {
-		return fmt.Errorf("the serving certificate is not valid before %s; check the clock of this node",
-			before.NotBefore.UTC().Format(time.RFC3339))
-	}
-	if now.After(before.NotAfter) {
-		return fmt.Errorf("the serving certificate expired at %s; check the Certificate and its Issuer in cert-manager",
-			before.NotAfter.UTC().Format(time.RFC3339))
+	if err := s.inDate(before); err != nil {
+		return err
 	}
 	served, err := s.served(request.Context())
 	if err != nil {
@@ -158,11 +210,19 @@ func (s *Source) Ready(request *http.Request) error {
 }
 
 // Describe is part of prometheus.Collector.
-func (s *Source) Describe(descs chan<- *prometheus.Desc) { descs <- expiryMetric }
+func (s *Source) Describe(descs chan<- *prometheus.Desc) {
+	descs <- expiryMetric
+	descs <- unusableMetric
+}
 
 // Collect is part of prometheus.Collector. The remaining time is counted at
 // the moment of the scrape.
 func (s *Source) Collect(metrics chan<- prometheus.Metric) {
+	unusable := 0.0
+	if s.usable() != nil {
+		unusable = 1
+	}
+	metrics <- prometheus.MustNewConstMetric(unusableMetric, prometheus.GaugeValue, unusable)
 	leaf, err := s.leaf()
 	if err != nil {
 		return

@@ -13,9 +13,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -24,11 +27,15 @@ import (
 )
 
 // serve starts a Source on the folder and a TLS server with it.
-func serve(t *testing.T, dir string, c clock.PassiveClock) *Source {
+func serve(t *testing.T, dir string, c clock.PassiveClock, logger ...logr.Logger) *Source {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	source := NewSource(Options{Dir: dir, Address: listener.Addr().String(), Clock: c})
+	options := Options{Dir: dir, Address: listener.Addr().String(), Clock: c}
+	if len(logger) > 0 {
+		options.Logger = logger[0]
+	}
+	source := NewSource(options)
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	must(t, server.Listener.Close())
 	server.Listener = tls.NewListener(listener, &tls.Config{GetCertificate: source.GetCertificate, MinVersion: tls.VersionTLS12})
@@ -153,6 +160,71 @@ func TestSourceKeepsTheLastGoodPair(t *testing.T) {
 	}
 }
 
+// TestSourceServesTheNewestPairThatIsInDate: a clock that is wrong, here or
+// where certificates are issued, and an old Secret that somebody restores, are
+// no reason to stop serving a pair that everybody trusts.
+func TestSourceServesTheNewestPairThatIsInDate(t *testing.T) {
+	ca := newAuthority(t, "ca")
+	now := time.Now().Truncate(time.Second)
+	cases := map[string]struct {
+		next pair
+		when time.Time
+		told string
+	}{
+		"when the next one is not valid yet": {ca.serve(t, now.Add(time.Hour), now.Add(2*time.Hour)), now.Add(time.Hour), "not valid before"},
+		"when the next one has expired":      {ca.serve(t, now.Add(-2*time.Hour), now.Add(-time.Hour)), now.Add(-time.Hour), "expired at"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files, good := newVolume(t), ca.serve(t, now.Add(-3*time.Hour), now.Add(3*time.Hour))
+			files.write(t, good.cert, good.key)
+			fake := clocktesting.NewFakePassiveClock(now)
+			told := &lines{}
+			source := serve(t, files.dir, fake, funcr.New(told.add, funcr.Options{}))
+			waitReady(t, source, good)
+
+			files.write(t, tc.next.cert, tc.next.key)
+			waitFor(t, func(context.Context) error {
+				if n := told.count(tc.told); n != 1 {
+					return fmt.Errorf("%q was told %d times, want once:\n%v", tc.told, n, told)
+				}
+				return nil
+			})
+			waitReady(t, source, good)
+			fake.SetTime(tc.when)
+			waitReady(t, source, tc.next)
+		})
+	}
+}
+
+// lines keeps what is logged.
+type lines struct {
+	sync.Mutex
+	all []string
+}
+
+func (l *lines) add(_, args string) {
+	l.Lock()
+	defer l.Unlock()
+	l.all = append(l.all, args)
+}
+
+func (l *lines) count(words string) (n int) {
+	l.Lock()
+	defer l.Unlock()
+	for _, line := range l.all {
+		n += strings.Count(line, words)
+	}
+	return n
+}
+
+func (l *lines) String() string {
+	l.Lock()
+	defer l.Unlock()
+	return strings.Join(l.all, "\n")
+}
+
 func TestSourceSurvivesThatTheFilesAreTakenAway(t *testing.T) {
 	dir, ca := t.TempDir(), newAuthority(t, "ca")
 	writePlain := func(p pair) {
@@ -236,7 +308,7 @@ func TestTheMetricCountsDownToTheExpiry(t *testing.T) {
 	source := serve(t, files.dir, fake)
 	registry := prometheus.NewPedanticRegistry()
 	must(t, registry.Register(source))
-	if n := testutil.CollectAndCount(source); n != 0 {
+	if n := testutil.CollectAndCount(source, expiryName); n != 0 {
 		t.Errorf("%d series before a certificate is loaded, want none", n)
 	}
 
@@ -245,8 +317,59 @@ func TestTheMetricCountsDownToTheExpiry(t *testing.T) {
 	waitReady(t, source, served)
 	for after, want := range map[time.Duration]float64{0: 3600, 59 * time.Minute: 60, 2 * time.Hour: -3600} {
 		fake.SetTime(now.Add(after))
-		if got := testutil.ToFloat64(source); got != want {
+		if got := value(t, registry, expiryName); got != want {
 			t.Errorf("%s after the start the metric says %v, want %v", after, got, want)
 		}
+	}
+}
+
+// value is that of the one series of a metric.
+func value(t *testing.T, registry *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	must(t, err)
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// TestAMetricSaysThatTheNewestPairCannotBeServed, whatever is served meanwhile.
+func TestAMetricSaysThatTheNewestPairCannotBeServed(t *testing.T) {
+	files, ca := newVolume(t), newAuthority(t, "ca")
+	now := time.Now().Truncate(time.Second)
+	fake := clocktesting.NewFakePassiveClock(now)
+	source := serve(t, files.dir, fake)
+	registry := prometheus.NewPedanticRegistry()
+	must(t, registry.Register(source))
+	good, other := ca.serveNow(t), ca.serveNow(t)
+	future := ca.serve(t, now.Add(time.Hour), now.Add(2*time.Hour))
+	for _, step := range []struct {
+		name      string
+		cert, key []byte
+		clock     time.Time
+		want      float64
+	}{
+		{"nothing is there", nil, nil, now, 1},
+		{"a good pair", good.cert, good.key, now, 0},
+		{"a key of another", good.cert, other.key, now, 1},
+		{"good again", other.cert, other.key, now, 0},
+		{"not valid yet", future.cert, future.key, now, 1},
+		{"valid by now", future.cert, future.key, now.Add(time.Hour), 0},
+		{"expired", future.cert, future.key, now.Add(3 * time.Hour), 1},
+	} {
+		if step.cert != nil {
+			files.write(t, step.cert, step.key)
+		}
+		fake.SetTime(step.clock)
+		waitFor(t, func(context.Context) error {
+			if got := value(t, registry, unusableName); got != step.want {
+				return fmt.Errorf("%s: the metric says %v, want %v", step.name, got, step.want)
+			}
+			return nil
+		})
 	}
 }
