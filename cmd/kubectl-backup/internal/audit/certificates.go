@@ -199,8 +199,10 @@ func judgeCertificate(now time.Time, r *Row, c *certmanagerv1.Certificate) {
 	}, r, "Certificate "+c.Name) {
 		return
 	}
-	until, renew := c.Status.NotAfter, c.Status.RenewalTime
+	from, until, renew := c.Status.NotBefore, c.Status.NotAfter, c.Status.RenewalTime
 	switch {
+	case from != nil && now.Before(from.Time):
+		r.warn("Certificate %s is not valid before %s: a clock is wrong, cert-manager's or the one here", c.Name, from.UTC().Format(time.RFC3339))
 	case until != nil && !now.Before(until.Time):
 		r.fail("Certificate %s has expired", c.Name)
 	case renew != nil && now.Sub(renew.Time) > day:

@@ -188,6 +188,9 @@ var breakages = map[string]breakage{
 	"a Certificate that has expired": {"cert-manager", Fail, "has expired", func(_ *testing.T, s *Snapshot, _ authority) {
 		s.Certificates[0].Status.NotAfter = &metav1.Time{Time: noon.Add(-time.Hour)}
 	}},
+	"a Certificate of a clock that is ahead": {"cert-manager", Warn, "is not valid before 2027-03-20T12:01:00Z", func(_ *testing.T, s *Snapshot, _ authority) {
+		s.Certificates[0].Status.NotBefore = &metav1.Time{Time: noon.Add(time.Minute)}
+	}},
 	"an annotation that names no Certificate": {"cert-manager", Fail, "there is no Certificate backupjob-system/other", func(_ *testing.T, s *Snapshot, _ authority) {
 		s.CRDs[0].Annotations[injectAnnotation] = "backupjob-system/other"
 	}},
