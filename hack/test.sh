@@ -145,7 +145,7 @@ e2e() {
 }
 
 long() { # what takes too long for every change
-	heading 'Long watches, and a migration of 10,000 objects, on a real cluster'
+	heading 'Long watches, a migration of 10,000 objects, and twenty fresh installs, on a real cluster'
 	real_cluster long e2e,long 180 chosen -ginkgo.label-filter=long
 	grep -E 'P9:|objects were made' "$logs/long" || true
 }

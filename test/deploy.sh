@@ -13,17 +13,11 @@ if [ -n "${EMBEDDED:-}" ]; then
 	"$CLUSTER" image --name "$EMBEDDED" --tag "$IMAGE" --entrypoint /manager --user 65532 \
 		--file bin/manager=/manager --file bin/agent=/agent
 fi
+ours=--selector=app.kubernetes.io/part-of=backupjob-operator
+# As docs/operating.md says.
 kubectl apply --server-side "$@" -k "$MANIFESTS"
-kubectl -n backupjob-system wait --for=condition=Ready certificate --all --timeout=120s
-kubectl -n backupjob-system rollout status deployment/backupjob-webhook deployment/backupjob-controller --timeout=180s
-# cainjector has filled the bundles, and the API server uses them.
-for crd in backupjobs mysqlbackups; do
-	kubectl wait "crd/$crd.backup.example.com" --timeout=60s \
-		--for=jsonpath='{.spec.conversion.webhook.clientConfig.caBundle}'
-done
-for kind in mutating validating; do
-	for i in 0 1; do
-		kubectl wait "${kind}webhookconfiguration" --timeout=60s -l app.kubernetes.io/part-of=backupjob-operator \
-			--for=jsonpath="{.webhooks[$i].clientConfig.caBundle}"
-	done
-done
+kubectl -n backupjob-system wait --for=condition=Ready certificate --all --timeout=2m
+kubectl -n backupjob-system rollout status deployment "$ours" --timeout=3m
+kubectl wait crd "$ours" --timeout=1m --for=jsonpath='{.spec.conversion.webhook.clientConfig.caBundle}'
+kubectl wait mutatingwebhookconfiguration,validatingwebhookconfiguration "$ours" --timeout=1m \
+	--for=jsonpath='{.webhooks[1].clientConfig.caBundle}'

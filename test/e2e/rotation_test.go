@@ -8,13 +8,8 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"math/big"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -122,69 +117,6 @@ var _ = Describe("The CA", Serial, func() {
 		Expect(cluster.Create(ctx, backupJob(newNamespace(ctx), "after", nil))).To(Succeed())
 	})
 })
-
-var _ = Describe("An expired serving certificate", Serial, func() {
-	It("takes the Pods out of service, and heals once it is issued again", func(ctx context.Context) {
-		ns := newNamespace(ctx)
-		before := issued(ctx, Default)
-		By("taking the Issuer away, so that the pair runs out")
-		signBy(ctx, "no-such-issuer")
-		DeferCleanup(func(ctx context.Context) { signBy(ctx, caCertificate) })
-		certificate, key := expiredPair(secretData(ctx, Default, caCertificate))
-		putPair(ctx, certificate, key)
-		Eventually(ctx, func(g Gomega) {
-			g.Expect(kubectl(ctx, "get", "pods", "-n", operatorNamespace, "-l", "app.kubernetes.io/component=webhook",
-				"-o", "jsonpath={.items[*].status.containerStatuses[0].ready}")).To(Equal("false false"))
-			g.Expect(kubectl(ctx, "events", "-n", operatorNamespace, "--types=Warning")).To(ContainSubstring("Readiness probe failed"))
-		}).WithTimeout(2*time.Minute).Should(Succeed(), "the readiness probe must fail")
-		kubectl(ctx, "create", "configmap", "-n", ns, "others-go-on")
-
-		By("giving it back")
-		signBy(ctx, caCertificate)
-		reloaded(ctx, before)
-		Eventually(ctx, func() error {
-			return cluster.Create(ctx, backupJob(ns, "after", nil))
-		}).WithTimeout(soon).Should(Succeed(), "the Pods become ready again")
-	})
-})
-
-// signBy names the Issuer of the serving certificate.
-func signBy(ctx context.Context, issuer string) {
-	GinkgoHelper()
-	kubectl(ctx, "patch", "certificate", "-n", operatorNamespace, servingCertificate, "--type=merge",
-		"-p", `{"spec":{"issuerRef":{"name":"`+issuer+`"}}}`)
-}
-
-// putPair writes a pair into the Secret of the serving certificate.
-func putPair(ctx context.Context, certificate, key []byte) {
-	GinkgoHelper()
-	var secret corev1.Secret
-	name := client.ObjectKey{Namespace: operatorNamespace, Name: servingCertificate}
-	Expect(cluster.Get(ctx, name, &secret)).To(Succeed())
-	secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey] = certificate, key
-	Expect(cluster.Update(ctx, &secret)).To(Succeed())
-}
-
-// expiredPair is a serving certificate of our CA that ran out an hour ago.
-func expiredPair(ca map[string][]byte) (certificate, key []byte) {
-	GinkgoHelper()
-	signer, err := tls.X509KeyPair(ca[corev1.TLSCertKey], ca[corev1.TLSPrivateKeyKey])
-	Expect(err).NotTo(HaveOccurred())
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	Expect(err).NotTo(HaveOccurred())
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()),
-		DNSNames:     []string{"backupjob-webhook." + operatorNamespace + ".svc"},
-		NotBefore:    time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, signer.Leaf, &private.PublicKey, signer.PrivateKey)
-	Expect(err).NotTo(HaveOccurred())
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	Expect(err).NotTo(HaveOccurred())
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
-}
 
 const exchangeOfTheCA = "### Exchanging the CA by hand"
 

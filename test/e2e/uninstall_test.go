@@ -19,10 +19,10 @@ import (
 	backupv1 "example.com/backupjob-operator/api/v1"
 )
 
-// undeploy is "make undeploy".
-func undeploy(ctx context.Context, objects string) (out string, err error) {
+// undeploy is "make undeploy" of manifests.
+func undeploy(ctx context.Context, objects, manifests string) (out string, err error) {
 	cmd := command(ctx, "bash", "../../hack/undeploy.sh")
-	cmd.Env = append(os.Environ(), "OBJECTS="+objects)
+	cmd.Env = append(os.Environ(), "OBJECTS="+objects, "MANIFESTS="+manifests)
 	printed, err := cmd.CombinedOutput()
 	GinkgoWriter.Println(string(printed))
 	return string(printed), err
@@ -68,7 +68,7 @@ func nothingLeft(ctx context.Context) {
 	GinkgoHelper()
 	Expect(kubectl(ctx, "get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations,"+
 		"validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles,clusterrolebindings,"+
-		"priorityclasses,namespaces", "-o", "name")).NotTo(ContainSubstring("backupjob"))
+		"priorityclasses,namespaces", "-o", "name")).NotTo(Or(ContainSubstring("backupjob"), ContainSubstring("elsewhere")))
 	Expect(kubectl(ctx, "get", "jobs,pods", "-A", "-l", backupv1.LabelUID, "-o", "name")).NotTo(ContainSubstring("/"))
 }
 
@@ -76,23 +76,22 @@ func nothingLeft(ctx context.Context) {
 var _ = Describe("Uninstalling", Serial, func() {
 	BeforeEach(func() {
 		DeferCleanup(func(ctx context.Context) {
-			out, err := command(ctx, "bash", "../deploy.sh").CombinedOutput()
-			Expect(err).NotTo(HaveOccurred(), string(out))
+			deploy(ctx, current)
 		})
 	})
 
-	It("in the right order leaves nothing, and does with backups what their objects say", func(ctx context.Context) {
+	It("in the right order leaves nothing, does with backups what their objects say, and a fresh install takes the first apply", func(ctx context.Context) {
 		going, staying := backedUp(ctx, "going", backupv1.DeletionDelete), backedUp(ctx, "staying", backupv1.DeletionRetain)
 
 		By("not being told what is to become of the objects")
-		out, err := undeploy(ctx, "")
+		out, err := undeploy(ctx, "", current)
 		Expect(err).To(HaveOccurred())
 		Expect(out).To(And(ContainSubstring(going.Namespace+"/going"), ContainSubstring(staying.Namespace+"/staying"), ContainSubstring("OBJECTS=release")))
 		Expect(cluster.Get(ctx, client.ObjectKeyFromObject(going), going)).To(Succeed())
 		Expect(going.DeletionTimestamp).To(BeNil())
 
 		By("deleting them as their deletionPolicy says")
-		out, err = undeploy(ctx, "delete")
+		out, err = undeploy(ctx, "delete", current)
 		Expect(err).NotTo(HaveOccurred(), out)
 		nothingLeft(ctx)
 		Expect(stored(ctx, going)).NotTo(ContainSubstring(".sql."))
@@ -102,8 +101,11 @@ var _ = Describe("Uninstalling", Serial, func() {
 		goes(ctx, newNamespace(ctx))
 
 		By("doing it once more")
-		out, err = undeploy(ctx, "")
+		out, err = undeploy(ctx, "", current)
 		Expect(err).NotTo(HaveOccurred(), out)
+
+		By("installing it again: the first apply succeeds")
+		install(ctx, project, operatorNamespace, 0)
 	})
 
 	It("has a way out when the operator's namespace went first", func(ctx context.Context) {
@@ -123,26 +125,17 @@ var _ = Describe("Uninstalling", Serial, func() {
 		goes(ctx, newNamespace(ctx)) // others do not
 
 		By("what needs the controller being refused, without a change")
-		out, err := undeploy(ctx, "delete")
+		out, err := undeploy(ctx, "delete", current)
 		Expect(err).To(HaveOccurred())
 		Expect(out).To(ContainSubstring("OBJECTS=release"))
 		Expect(cluster.Get(ctx, client.ObjectKeyFromObject(kept), kept)).To(Succeed())
 		Expect(kept.DeletionTimestamp).To(BeNil())
 
 		By("letting the objects go")
-		out, err = undeploy(ctx, "release")
+		out, err = undeploy(ctx, "release", current)
 		Expect(err).NotTo(HaveOccurred(), out)
 		nothingLeft(ctx)
 		goes(ctx, held.Namespace)
-		Expect(stored(ctx, kept)).To(ContainSubstring(".sql."))
-		goes(ctx, kept.Namespace)
-	})
-
-	It("keeps every backup when asked to while the operator runs", func(ctx context.Context) {
-		kept := backedUp(ctx, "kept", backupv1.DeletionDelete)
-		out, err := undeploy(ctx, "release")
-		Expect(err).NotTo(HaveOccurred(), out)
-		nothingLeft(ctx)
 		Expect(stored(ctx, kept)).To(ContainSubstring(".sql."))
 		goes(ctx, kept.Namespace)
 	})
