@@ -16,6 +16,7 @@ import (
 	"io"
 	"math/big"
 	"net/http"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -78,7 +79,8 @@ var _ = Describe("A serving pair that is of no use", Serial, func() {
 						g.Expect(notReady(g, &pod)).To(ContainSubstring(trouble.notReady))
 						continue
 					}
-					g.Expect(kubectl(ctx, "logs", "-n", operatorNamespace, pod.Name, "--since-time="+since)).To(ContainSubstring(trouble.logged))
+					said := kubectl(ctx, "logs", "-n", operatorNamespace, pod.Name, "--since-time="+since)
+					g.Expect(strings.Contains(said, trouble.logged)).To(BeTrue(), "%q must be logged", trouble.logged)
 					g.Expect(servedSerial(g, pod.Status.PodIP+":9443")).To(Equal(before))
 				}
 			}).WithTimeout(2*time.Minute).WithPolling(time.Second).Should(Succeed(), "it must be seen and not be served")
@@ -156,7 +158,7 @@ func signedPair(ca map[string][]byte, from, to time.Time) (certificate, key []by
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()),
 		DNSNames:     []string{"backupjob-webhook." + operatorNamespace + ".svc"},
-		NotBefore:    time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
+		NotBefore:    from, NotAfter: to,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, signer.Leaf, &private.PublicKey, signer.PrivateKey)
