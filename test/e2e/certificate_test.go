@@ -137,8 +137,8 @@ func renew(ctx context.Context, name string) {
 // hurry has the kubelet look at the Pods' Secret now, as it does when a Pod
 // changes, and not within its minute.
 func hurry(ctx context.Context) {
-	_, _ = run(ctx, "kubectl", "annotate", "pods", "-n", operatorNamespace, "-l", "app.kubernetes.io/component=webhook",
-		"--overwrite", "e2e.test/hurry="+time.Now().Format("150405.000"))
+	_ = command(ctx, "kubectl", "annotate", "pods", "-n", operatorNamespace, "-l", "app.kubernetes.io/component=webhook",
+		"--overwrite", "e2e.test/hurry="+time.Now().Format("150405.000")).Run()
 }
 
 // reloaded waits until both Pods serve another certificate than that of the

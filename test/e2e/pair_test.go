@@ -115,9 +115,9 @@ var _ = Describe("A serving pair that is of no use", Serial, func() {
 })
 
 func metrics(ctx context.Context, g Gomega, pod *corev1.Pod) string {
-	out, err := run(ctx, "kubectl", "get", "--raw", "/api/v1/namespaces/"+pod.Namespace+"/pods/"+pod.Name+":8080/proxy/metrics")
-	g.Expect(err).NotTo(HaveOccurred(), out)
-	return out
+	out, err := command(ctx, "kubectl", "get", "--raw", "/api/v1/namespaces/"+pod.Namespace+"/pods/"+pod.Name+":8080/proxy/metrics").Output()
+	g.Expect(err).NotTo(HaveOccurred())
+	return string(out)
 }
 
 // notReady is why a Pod is not.
