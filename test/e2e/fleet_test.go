@@ -27,6 +27,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -188,10 +189,15 @@ func (f *fleet) listed(ctx context.Context, version string) ([]unstructured.Unst
 	return all, nil
 }
 
-func (f *fleet) list(ctx context.Context, version string) []unstructured.Unstructured {
+func (f *fleet) list(ctx context.Context, version string) (all []unstructured.Unstructured) {
 	GinkgoHelper()
-	all, err := f.listed(ctx, version)
-	Expect(err).NotTo(HaveOccurred())
+	Eventually(ctx, func() (err error) {
+		all, err = f.listed(ctx, version)
+		if err != nil && !apierrors.IsTooManyRequests(err) {
+			return StopTrying("no list").Wrap(err)
+		}
+		return err
+	}).WithTimeout(whole).Should(Succeed(), "a server that takes up a CRD reads all objects first")
 	return all
 }
 
