@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -28,6 +29,12 @@ const (
 	defaultIdleTimeout = 2 * time.Minute
 	defaultDrain       = 20 * time.Second
 	maxHeader          = 32 << 10
+	// defaultConnections is several times what API servers open, each of them
+	// one for each request that it makes at a time. A connection whose request
+	// is on its way holds a quarter of a MiB at most.
+	defaultConnections = 1024
+	// streams is how many requests a connection of HTTP/2 may have at a time.
+	streams = 16
 )
 
 // ServerOptions are the settings of the server.
@@ -51,6 +58,12 @@ type ServerOptions struct {
 	// HeaderTimeout, ReadTimeout and WriteTimeout bound the parts of a request,
 	// IdleTimeout the pause after it. 0 means 5, 15, 30 and 120 seconds.
 	HeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+	// MaxConnections is how many connections there may be at a time; with HTTP2,
+	// where each takes 16 requests at a time, it is how many of these. 0 means
+	// 1024.
+	MaxConnections int
+	// Registerer gets the metrics. Nil means that they are kept by nobody.
+	Registerer prometheus.Registerer
 	// ShutdownDelay is how long requests are still taken after the end was
 	// asked for, while the Service sends its callers elsewhere and these give
 	// up their connections.
@@ -64,6 +77,7 @@ type ServerOptions struct {
 type Server struct {
 	options ServerOptions
 	http    *http.Server
+	refused prometheus.Counter
 	// ending says that the end was asked for.
 	ending atomic.Bool
 }
@@ -78,6 +92,10 @@ func NewServer(o ServerOptions) (*Server, error) {
 	setDefault(&o.WriteTimeout, defaultWriteTimeout)
 	setDefault(&o.IdleTimeout, defaultIdleTimeout)
 	setDefault(&o.Drain, defaultDrain)
+	setDefault(&o.MaxConnections, defaultConnections)
+	if o.HTTP2 {
+		o.MaxConnections /= streams
+	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.GetCertificate}
 	if o.AskForCertificate {
 		config.ClientAuth = tls.RequestClientCert
@@ -85,10 +103,19 @@ func NewServer(o ServerOptions) (*Server, error) {
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(o.HTTP2)
-	s := &Server{options: o}
+	s := &Server{options: o, refused: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "backupjob_webhook_connections_refused_total",
+		Help: "Connections that were ended because there were too many.",
+	})}
+	if o.Registerer != nil {
+		if err := o.Registerer.Register(s.refused); err != nil {
+			return nil, fmt.Errorf("register the metric of connections: %w", err)
+		}
+	}
 	s.http = &http.Server{
 		Handler: http.HandlerFunc(s.serve), TLSConfig: config, Protocols: protocols, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: o.HeaderTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams},
 		// Handshakes fail for many reasons that are not ours.
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(o.Log.WithName("http").V(1)), slog.LevelInfo),
 	}
@@ -118,7 +145,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.options.Log.Info("Serving webhooks", "address", listener.Addr().String())
 	failed := make(chan error, 1)
-	go func() { failed <- s.http.ServeTLS(listener, "", "") }()
+	go func() {
+		failed <- s.http.ServeTLS(newConnections(listener, s.options.MaxConnections, s.refused), "", "")
+	}()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve webhooks: %w", err)

@@ -151,7 +151,7 @@ func open(t *testing.T, routes Options, server ServerOptions) *door {
 		t.Fatal(err)
 	}
 	pair := d.ca.server(t)
-	server.Listener, server.Log = listener, d.log.logger()
+	server.Listener, server.Log, server.Registerer = listener, d.log.logger(), d.metrics
 	server.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair, nil }
 	s, err := NewServer(server)
 	if err != nil {

@@ -127,6 +127,7 @@ func runWebhook(ctx context.Context, o webhookOptions, log logr.Logger) error {
 		GetCertificate:    source.GetCertificate,
 		AskForCertificate: o.clientCA != "",
 		HTTP2:             o.http2,
+		Registerer:        ctrlmetrics.Registry,
 		ShutdownDelay:     o.shutdownDelay,
 		Log:               log.WithName("server"),
 	})

@@ -52,13 +52,19 @@ var measurements = []struct {
 	{"P4", (*bench).admission},
 	{"P7", (*bench).agent},
 	{"P8", (*bench).start},
+	{"S1", (*bench).attacks},
 }
 
 // run parses and measures. With "serve" in front it is the server that the
-// measurements send to.
+// measurements send to, with "attack" somebody who keeps them from it.
 func run(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "serve" {
-		return serve(ctx, args[1:], os.Stdin, os.Stdout)
+	if len(args) > 0 {
+		switch args[0] {
+		case "serve":
+			return serve(ctx, args[1:], os.Stdin, os.Stdout)
+		case "attack":
+			return runAttacker(ctx, args[1:], os.Stdin)
+		}
 	}
 	b := &bench{progress: os.Stderr}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)

@@ -10,10 +10,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -52,9 +54,12 @@ type greeting struct {
 func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "`file` of the API server that is asked for rights")
+	http2 := flags.Bool("http2", false, "offer HTTP/2 too")
+	memoryLimit := flags.Int64("memory-limit", math.MaxInt64, "`bytes` of memory that are enough, as GOMEMLIMIT says it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	debug.SetMemoryLimit(*memoryLimit)
 	log := newLog()
 	handler, err := routes(*kubeconfig, log)
 	if err != nil {
@@ -73,7 +78,7 @@ func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 		return err
 	}
 	server, err := webhooks.NewServer(webhooks.ServerOptions{
-		Listener: listener, Handler: handler, Log: log,
+		Listener: listener, Handler: handler, Log: log, HTTP2: *http2,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil },
 	})
 	if err != nil {
