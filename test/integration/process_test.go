@@ -43,7 +43,7 @@ func kubeconfig(user string) string {
 	return file
 }
 
-// process is a controller of its own, in a process group of its own.
+// process is a manager of its own, in a process group of its own.
 type process struct {
 	cmd  *exec.Cmd
 	log  *gbytes.Buffer
@@ -65,6 +65,15 @@ func start(command string, args ...string) *process {
 		}
 	})
 	return p
+}
+
+// buildManager returns the file of a manager that was just compiled.
+func buildManager(ctx context.Context) string {
+	GinkgoHelper()
+	binary := filepath.Join(GinkgoT().TempDir(), "manager")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../cmd/manager").CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+	return binary
 }
 
 // interrupt is Ctrl-C.
@@ -144,7 +153,7 @@ var _ = Describe("The controller's process", func() {
 	})
 
 	It("ends when it is told to, though a right is missing without which it cannot begin", func(ctx context.Context) {
-		p := start(managerBinary(ctx), "controller", "--kubeconfig", kubeconfig("without-any-right"), "--namespaces", newNamespace(ctx, nil),
+		p := start(buildManager(ctx), "controller", "--kubeconfig", kubeconfig("without-any-right"), "--namespaces", newNamespace(ctx, nil),
 			"--metrics-bind-address", "0", "--health-probe-bind-address", "0")
 		Eventually(p.log).WithTimeout(soon).Should(gbytes.Say("is forbidden"))
 		p.interrupt()
@@ -154,7 +163,7 @@ var _ = Describe("The controller's process", func() {
 	It("hands the work over at once when it is told to stop", func(ctx context.Context) {
 		ns := newNamespace(ctx, nil)
 		bindLease(ctx, ns, controllerUser, shippedLease().Rules)
-		binary := managerBinary(ctx)
+		binary := buildManager(ctx)
 		args := []string{
 			"controller", "--kubeconfig", kubeconfig(controllerUser), "--namespaces", ns, "--leader-elect", "--leader-election-namespace", ns,
 			"--metrics-bind-address", "0", "--health-probe-bind-address", "0",
@@ -180,15 +189,6 @@ var _ = Describe("The controller's process", func() {
 		Expect(holder()).To(BeEmpty())
 	})
 })
-
-// managerBinary is built for one spec, because "go run" hands no signal on.
-func managerBinary(ctx context.Context) string {
-	GinkgoHelper()
-	binary := filepath.Join(GinkgoT().TempDir(), "manager")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../cmd/manager").CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(out))
-	return binary
-}
 
 // shippedLease is the Role for the lease.
 func shippedLease() *rbacv1.Role {
