@@ -8,12 +8,21 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"time"
 )
 
 // connection opens one and does as little with it as it can: nothing, half a
 // handshake, or one request, which buys the most time. It ends when the server
-// hangs up.
+// hangs up, and the next one comes a second after it at the earliest: the
+// attack is that there are many, not that they come fast.
 func connection(ctx context.Context, t Target) error {
+	next := time.After(time.Second)
+	defer func() {
+		select {
+		case <-next:
+		case <-ctx.Done():
+		}
+	}()
 	conn, err := t.connect(ctx)
 	if err != nil {
 		return err

@@ -34,6 +34,9 @@ import (
 	"example.com/backupjob-operator/webhooks"
 )
 
+// mostConnections is how many the server holds.
+const mostConnections = 1024
+
 // longest is more than any attack needs on a machine that is busy.
 const longest = 4 * time.Minute
 
@@ -65,6 +68,7 @@ var _ = Describe("Attacks upon the webhook's process", Ordered, ContinueOnFailur
 				return "the server must deal with the strikes; the last one that went wrong: " + progress.Wrong()
 			})
 			h.goOn(ctx, 50)
+			Expect(w.held()).To(HaveField("Files", BeNumerically("<=", quiet.Files+mostConnections+5)), "connections must be bounded")
 			stop()
 			Eventually(over).WithTimeout(longest).Should(BeClosed())
 
