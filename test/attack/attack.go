@@ -51,7 +51,7 @@ var All = []Attack{
 	{Name: "many connections", Attackers: 5000, Enough: 10000, strike: connection},
 	{Name: "garbage instead of TLS", Attackers: 50, Enough: 10000, strike: garbage},
 	{Name: "HTTP/2 rapid reset", HTTP2: true, Attackers: 20, Enough: 200, strike: rapidReset},
-	{Name: "reviews of 50,000 objects", Attackers: 4, Enough: 5, strike: manyObjects},
+	{Name: "reviews of 50,000 objects", Attackers: 8, Enough: 5, strike: manyObjects},
 }
 
 // Progress is what an attack has come to.

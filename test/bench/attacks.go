@@ -89,7 +89,8 @@ func (b *bench) attacked(ctx context.Context, a attack.Attack) (err error) {
 	}{{"the same, quiet", took[0], 2}, {"the same while its neighbour is attacked", took[2], 0}} {
 		b.rows = append(b.rows, row{
 			id: "S1", what: "`/mutate` and `/validate` of a write, during " + a.Name,
-			ours: fmt.Sprintf("%s; peak memory %d MiB", took[1], peak>>20), peer: peer.name, theirs: peer.took.String(),
+			ours: fmt.Sprintf("%s (%.2f times theirs); peak memory %d MiB", took[1], ratioAt(took[1], peer.took, .99).median(), peak>>20),
+			peer: peer.name, theirs: peer.took.String(),
 			ratio: ratio(took[1], peer.took), aim: peer.aim,
 		})
 	}

@@ -69,10 +69,13 @@ func (t timings) String() string {
 
 // ratio is how many times as long ours took as theirs in the median, a figure
 // per round.
-func ratio(ours, theirs timings) ratios {
+func ratio(ours, theirs timings) ratios { return ratioAt(ours, theirs, .5) }
+
+// ratioAt compares what a share of each stays below.
+func ratioAt(ours, theirs timings, share float64) ratios {
 	r := make(ratios, len(ours))
 	for i := range ours {
-		r[i] = float64(at(ours[i], .5)) / float64(at(theirs[i], .5))
+		r[i] = float64(at(ours[i], share)) / float64(at(theirs[i], share))
 	}
 	slices.Sort(r)
 	return r
