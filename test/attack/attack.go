@@ -48,7 +48,7 @@ var All = []Attack{
 	{Name: "slow bodies", Attackers: 500, Enough: 500, strike: slowBody},
 	{Name: "huge bodies", Attackers: 8, Enough: 60, strike: hugeBody},
 	{Name: "deep JSON", Attackers: 8, Enough: 100, strike: deepJSON},
-	{Name: "many connections", Attackers: 5000, Enough: 10000, strike: connection},
+	{Name: "many connections", Attackers: 2000, Enough: 5000, strike: connection},
 	{Name: "garbage instead of TLS", Attackers: 50, Enough: 10000, strike: garbage},
 	{Name: "HTTP/2 rapid reset", HTTP2: true, Attackers: 20, Enough: 200, strike: rapidReset},
 	{Name: "reviews of 50,000 objects", Attackers: 8, Enough: 5, strike: manyObjects},
@@ -112,7 +112,8 @@ func (t Target) connect(ctx context.Context) (net.Conn, error) {
 func (t Target) handshake(ctx context.Context, conn net.Conn, protocols ...string) (*tls.Conn, error) {
 	host, _, _ := net.SplitHostPort(t.Address)
 	secure := tls.Client(conn, &tls.Config{RootCAs: t.Roots, ServerName: host, NextProtos: protocols, MinVersion: tls.VersionTLS12})
-	return secure, secure.HandshakeContext(ctx)
+	err := secure.HandshakeContext(ctx)
+	return secure, err
 }
 
 // post sends one request over a connection of its own and returns the status

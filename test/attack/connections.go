@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"time"
 )
@@ -27,22 +28,25 @@ func connection(ctx context.Context, t Target) error {
 	if err != nil {
 		return err
 	}
+	if conn, err = t.begin(ctx, conn); err == nil {
+		_, _ = io.Copy(io.Discard, conn)
+	}
+	return nil // it was hung up on, sooner or later
+}
+
+// begin does with a connection what is done before nothing more is.
+func (t Target) begin(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	switch rand.IntN(4) { //nolint:gosec // any order will do
 	case 0:
+		return conn, nil
 	case 1:
-		if _, err := conn.Write([]byte{0x16, 3, 1, 2, 0, 1, 0}); err != nil { // a handshake of 512 bytes begins
-			return nil //nolint:nilerr // it was hung up on
-		}
-	default:
-		secure, err := t.handshake(ctx, conn)
-		if err != nil {
-			return nil //nolint:nilerr // it was hung up on
-		}
-		conn = secure
-		if _, err := io.WriteString(conn, http.MethodGet+" / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			return nil //nolint:nilerr // it was hung up on
-		}
+		_, err := conn.Write([]byte{0x16, 3, 1, 2, 0, 1, 0}) // a handshake of 512 bytes
+		return conn, err
 	}
-	_, _ = io.Copy(io.Discard, conn)
-	return nil
+	secure, err := t.handshake(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(secure, http.MethodGet+" / HTTP/1.1\r\nHost: x\r\n\r\n")
+	return secure, err
 }

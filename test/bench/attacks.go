@@ -53,25 +53,27 @@ func (b *bench) attacks(ctx context.Context) error {
 // upon another server of the same machine: that costs its cores as much, and
 // is no doing of the server that is measured.
 func (b *bench) attacked(ctx context.Context, a attack.Attack) (err error) {
-	var servers [2]*server
-	for i := range servers {
-		s, err := startServer(ctx, fmt.Sprintf("-http2=%t", a.HTTP2), fmt.Sprintf("-memory-limit=%d", memoryLimit))
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, s.stop()) }()
-		servers[i] = s
+	args := []string{fmt.Sprintf("-http2=%t", a.HTTP2), fmt.Sprintf("-memory-limit=%d", memoryLimit)}
+	ours, err := startServer(ctx, args...)
+	if err != nil {
+		return err
 	}
-	ours := servers[0]
+	defer func() { err = errors.Join(err, ours.stop()) }()
+	neighbour, err := startServer(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, neighbour.stop()) }()
 	write, err := honestWrite(ours)
 	if err != nil {
 		return err
 	}
-	took := make([]timings, 3)
+	victims := []*server{nil, ours, neighbour}
+	took := make([]timings, len(victims))
 	order := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same orders in every run
 	for range b.rounds {
-		for _, k := range order.Perm(len(took)) {
-			times, err := underAttack(ctx, a, append([]*server{nil}, servers[:]...)[k], write)
+		for _, k := range order.Perm(len(victims)) {
+			times, err := underAttack(ctx, a, victims[k], write)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
+	err := choose(ctx, os.Args[1:])
 	stop()
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "Error:", err)
@@ -55,9 +55,9 @@ var measurements = []struct {
 	{"S1", (*bench).attacks},
 }
 
-// run parses and measures. With "serve" in front it is the server that the
-// measurements send to, with "attack" somebody who keeps them from it.
-func run(ctx context.Context, args []string) error {
+// choose runs the measurements, or with "serve" in front the server that they
+// send to, or with "attack" somebody who keeps them from it.
+func choose(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		switch args[0] {
 		case "serve":
@@ -66,6 +66,11 @@ func run(ctx context.Context, args []string) error {
 			return runAttacker(ctx, args[1:], os.Stdin)
 		}
 	}
+	return run(ctx, args)
+}
+
+// run parses and measures.
+func run(ctx context.Context, args []string) error {
 	b := &bench{progress: os.Stderr}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	only := flags.String("only", "", "comma-separated `names` of the measurements to run, such as P1,P3 (default: all)")
