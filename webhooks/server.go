@@ -115,7 +115,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 	s.http = &http.Server{
 		Handler: http.HandlerFunc(s.serve), TLSConfig: config, Protocols: protocols, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: o.HeaderTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams},
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams}, ConnContext: withResets,
 		// Handshakes fail for many reasons that are not ours.
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(o.Log.WithName("http").V(1)), slog.LevelInfo),
 	}
@@ -130,6 +130,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	s.options.Handler.ServeHTTP(w, r)
+	countReset(r)
 }
 
 // Run serves until ctx ends, then takes requests for the ShutdownDelay, and

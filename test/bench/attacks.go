@@ -41,6 +41,9 @@ const (
 // attacks is S1: what honest callers see of each attack.
 func (b *bench) attacks(ctx context.Context) error {
 	for _, a := range attack.All {
+		if b.attack != "" && b.attack != a.Name {
+			continue
+		}
 		_, _ = fmt.Fprintf(b.progress, "  %s …\n", a.Name)
 		if err := b.attacked(ctx, a); err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)

@@ -37,6 +37,7 @@ type bench struct {
 	objects   int
 	megabytes int
 	profile   string
+	attack    string
 	progress  io.Writer
 	rows      []row
 }
@@ -79,6 +80,7 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&b.objects, "objects", 10000, "how many objects P3 stores")
 	flags.IntVar(&b.megabytes, "megabytes", 2048, "how many MiB of dump P7 makes")
 	flags.StringVar(&b.profile, "profile", "", "`file` to write a CPU profile to of the server while it answers /convert; nothing else is measured")
+	flags.StringVar(&b.attack, "attack", "", "`name` of the one attack that S1 makes, such as 'deep JSON' (default: all)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
