@@ -124,8 +124,8 @@ func (g *guard) around(next http.Handler) http.Handler {
 		head := heads.Get().(*bytes.Buffer)
 		defer giveBack(head)
 		share := g.shareOf(r, head)
-		if r.ProtoMajor > 1 && r.Context().Err() != nil {
-			return // it was taken back; with HTTP/1 it may have been too slow, and is told
+		if takenBack(r) {
+			return
 		}
 		if !share.enter(r.Context()) {
 			w.Header().Set("Retry-After", "1")

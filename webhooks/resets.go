@@ -29,13 +29,17 @@ func withResets(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, resetsKey{}, &resets{conn: conn})
 }
 
-// countReset is called at the end of a request. With HTTP/1 who takes a request
-// back has to give up the connection too.
+// takenBack reports whether nobody waits for the answer any more. With HTTP/1
+// who takes a request back has to give up the connection too, and a request that
+// came too slowly looks the same and is told so.
+func takenBack(r *http.Request) bool { return r.ProtoMajor > 1 && r.Context().Err() != nil }
+
+// countReset is called at the end of a request.
 func countReset(r *http.Request) {
 	c, ok := r.Context().Value(resetsKey{}).(*resets)
 	switch {
-	case !ok || r.ProtoMajor < 2:
-	case r.Context().Err() == nil:
+	case !ok:
+	case !takenBack(r):
 		c.inRow.Store(0)
 	case c.inRow.Add(1) == mostResets:
 		_ = c.conn.Close()
