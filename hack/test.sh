@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests, all or the named parts: checks unit fuzz supply integration e2e.
-# The parts long and bench run only when they are named.
+# Runs the tests, all or the named parts: checks unit fuzz supply integration e2e
+# proved, which needs all before it. long and bench run only when they are named.
 # Each runner's own closing lines are printed; what was skipped is counted and
 # named at the end, and with CI=true it fails the run.
 set -euo pipefail
@@ -9,7 +9,7 @@ export GOFLAGS=-buildvcs=false
 : "${CLUSTER:=${XDG_CACHE_HOME:-$HOME/.cache}/backupjob-operator/cluster}"
 : "${FUZZTIME:=5s}"
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(checks unit fuzz supply integration e2e)
+[ ${#parts[@]} -gt 0 ] || parts=(checks unit fuzz supply integration e2e proved)
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -136,12 +136,21 @@ supply() {
 
 integration() {
 	heading 'Integration: a real API server and etcd'
-	go_test integration . -timeout 20m ./test/integration
+	go_test integration . -timeout 20m ./test/integration -ginkgo.json-report "$logs/integration.json"
 }
 
 e2e() {
 	heading 'End to end: a real cluster with real Pods'
-	real_cluster e2e e2e 50 all
+	real_cluster e2e e2e 50 all -ginkgo.json-report "$logs/e2e.json"
+}
+
+proved() { # needs the output of all other parts
+	heading 'Every test that docs/security.md names has passed'
+	if [ "$skipped" -gt 0 ]; then
+		skip 'whether the tests passed that docs/security.md names: some were skipped'
+		return
+	fi
+	RAN=$logs go_test proved . -tags ran -run '^TestEveryNamedTestHasPassed$' ./cmd/kubectl-backup/internal/audit
 }
 
 long() { # what takes too long for every change
