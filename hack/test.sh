@@ -7,8 +7,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOFLAGS=-buildvcs=false
 : "${CLUSTER:=${XDG_CACHE_HOME:-$HOME/.cache}/backupjob-operator/cluster}"
-# A number of inputs: what is told a time may fail with "context deadline
-# exceeded" when that is over, on a busy machine.
 : "${FUZZTIME:=10000x}"
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(checks unit fuzz supply integration e2e proved)
