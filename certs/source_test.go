@@ -305,9 +305,7 @@ func TestTheMetricCountsDownToTheExpiry(t *testing.T) {
 	files, ca := newVolume(t), newAuthority(t, "ca")
 	now := time.Now().Truncate(time.Second)
 	fake := clocktesting.NewFakePassiveClock(now)
-	source := serve(t, files.dir, fake)
-	registry := prometheus.NewPedanticRegistry()
-	must(t, registry.Register(source))
+	source, registry := metered(t, files.dir, fake)
 	if n := testutil.CollectAndCount(source, expiryName); n != 0 {
 		t.Errorf("%d series before a certificate is loaded, want none", n)
 	}
@@ -321,6 +319,14 @@ func TestTheMetricCountsDownToTheExpiry(t *testing.T) {
 			t.Errorf("%s after the start the metric says %v, want %v", after, got, want)
 		}
 	}
+}
+
+// metered starts a Source on the folder, with its metrics.
+func metered(t *testing.T, dir string, c clock.PassiveClock) (*Source, *prometheus.Registry) {
+	t.Helper()
+	source, registry := serve(t, dir, c), prometheus.NewPedanticRegistry()
+	must(t, registry.Register(source))
+	return source, registry
 }
 
 // value is that of the one series of a metric.
@@ -342,9 +348,7 @@ func TestAMetricSaysThatTheNewestPairCannotBeServed(t *testing.T) {
 	files, ca := newVolume(t), newAuthority(t, "ca")
 	now := time.Now().Truncate(time.Second)
 	fake := clocktesting.NewFakePassiveClock(now)
-	source := serve(t, files.dir, fake)
-	registry := prometheus.NewPedanticRegistry()
-	must(t, registry.Register(source))
+	_, registry := metered(t, files.dir, fake)
 	good, other := ca.serveNow(t), ca.serveNow(t)
 	future := ca.serve(t, now.Add(time.Hour), now.Add(2*time.Hour))
 	for _, step := range []struct {
