@@ -41,9 +41,9 @@ const (
 	aRun = 3 * time.Minute
 	// soon is how long the cluster may take to notice something.
 	soon = time.Minute
-	// aCommand is how long a command may take, which is longer than each takes
-	// that waits by itself: one that hangs fails, and says what it printed.
-	aCommand = 10 * time.Minute
+	// aCommand is how long a command may take, which is longer than any waits by
+	// itself, undeploy.sh included: one that hangs fails, and says what it printed.
+	aCommand = 15 * time.Minute
 )
 
 var (
