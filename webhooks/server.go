@@ -115,9 +115,14 @@ func NewServer(o ServerOptions) (*Server, error) {
 	s.http = &http.Server{
 		Handler: http.HandlerFunc(s.serve), TLSConfig: config, Protocols: protocols, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: o.HeaderTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams}, ConnContext: withResets,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams},
 		// Handshakes fail for many reasons that are not ours.
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(o.Log.WithName("http").V(1)), slog.LevelInfo),
+	}
+	if o.HTTP2 {
+		if err := offerHTTP2(s.http); err != nil {
+			return nil, fmt.Errorf("offer HTTP/2: %w", err)
+		}
 	}
 	return s, nil
 }
@@ -130,7 +135,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	s.options.Handler.ServeHTTP(w, r)
-	countReset(r)
+	answered(r)
 }
 
 // Run serves until ctx ends, then takes requests for the ShutdownDelay, and
@@ -147,7 +152,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.options.Log.Info("Serving webhooks", "address", listener.Addr().String())
 	failed := make(chan error, 1)
 	go func() {
-		failed <- s.http.ServeTLS(newConnections(listener, s.options.MaxConnections, s.refused), "", "")
+		failed <- s.http.ServeTLS(newConnections(listener, s.options.MaxConnections, s.refused, s.options.Log), "", "")
 	}()
 	select {
 	case err := <-failed:

@@ -25,7 +25,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/util/cert"
 
 	"example.com/backupjob-operator/webhooks"
 )
@@ -65,7 +64,7 @@ func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	certificate, key, err := servingPair()
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"k8s.io/client-go/util/cert"
 )
 
 // mostStart is P8's aim.
@@ -33,7 +31,7 @@ func (b *bench) start(ctx context.Context) error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the binaries: %w\n%s", err, out)
 	}
-	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	certificate, key, err := servingPair()
 	if err != nil {
 		return err
 	}
