@@ -103,6 +103,7 @@ func (c *connections) distrust(address string, now time.Time) {
 	c.mu.Lock()
 	fresh := c.turns.distrust(address, now)
 	c.mu.Unlock()
+	c.refused.Inc()
 	if fresh { // and not for each of its connections
 		c.log.Info("Hung up on a client that sends too many small frames of HTTP/2; its next connections wait for their turns", "address", address)
 	}

@@ -105,7 +105,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 	protocols.SetHTTP2(o.HTTP2)
 	s := &Server{options: o, refused: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "backupjob_webhook_connections_refused_total",
-		Help: "Connections that were ended because there were too many.",
+		Help: "Connections that were ended because there were too many, or because they sent too many small frames of HTTP/2.",
 	})}
 	if o.Registerer != nil {
 		if err := o.Registerer.Register(s.refused); err != nil {
