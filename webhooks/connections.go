@@ -7,9 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -21,24 +19,29 @@ type connections struct {
 	net.Listener
 	most    int
 	refused prometheus.Counter
-	log     logr.Logger
 
-	mu    sync.Mutex
-	all   int
-	of    map[string][]*connection // by address, the oldest first
-	turns turns
+	mu  sync.Mutex
+	all int
+	of  map[string][]*connection // by address, the oldest first
 }
 
 type connection struct {
 	net.Conn
 	address string
 	among   *connections
-	// wait is how long it waits for its turn yet.
-	wait time.Duration
 }
 
-func newConnections(listener net.Listener, most int, refused prometheus.Counter, log logr.Logger) *connections {
-	return &connections{Listener: listener, most: most, refused: refused, log: log, of: map[string][]*connection{}, turns: turns{}}
+func newConnections(listener net.Listener, most int, refused prometheus.Counter) *connections {
+	return &connections{Listener: listener, most: most, refused: refused, of: map[string][]*connection{}}
+}
+
+// addressOf is where a connection comes from, without the port.
+func addressOf(conn net.Conn) string {
+	address := conn.RemoteAddr().String()
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
 }
 
 func (c *connections) Accept() (net.Conn, error) {
@@ -47,11 +50,8 @@ func (c *connections) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		next := &connection{Conn: conn, among: c, address: conn.RemoteAddr().String()}
-		if host, _, err := net.SplitHostPort(next.address); err == nil {
-			next.address = host
-		}
-		surplus := c.add(next, time.Now())
+		next := &connection{Conn: conn, among: c, address: addressOf(conn)}
+		surplus := c.add(next)
 		if surplus != nil {
 			c.refused.Inc()
 			_ = surplus.Close()
@@ -63,13 +63,9 @@ func (c *connections) Accept() (net.Conn, error) {
 }
 
 // add returns the connection that has to go.
-func (c *connections) add(next *connection, now time.Time) *connection {
+func (c *connections) add(next *connection) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var ok bool
-	if next.wait, ok = c.turns.wait(next.address, now); !ok {
-		return next
-	}
 	c.all++
 	c.of[next.address] = append(c.of[next.address], next)
 	if c.all <= c.most {
@@ -96,26 +92,6 @@ func (c *connections) remove(gone *connection) {
 	if len(c.of[gone.address]) == 0 {
 		delete(c.of, gone.address)
 	}
-}
-
-// distrust has the next connections of an address wait for their turns.
-func (c *connections) distrust(address string, now time.Time) {
-	c.mu.Lock()
-	fresh := c.turns.distrust(address, now)
-	c.mu.Unlock()
-	c.refused.Inc()
-	if fresh { // and not for each of its connections
-		c.log.Info("Hung up on a client that sends too many small frames of HTTP/2; its next connections wait for their turns", "address", address)
-	}
-}
-
-// Read waits for the turn before the first byte of the handshake.
-func (c *connection) Read(p []byte) (int, error) {
-	if c.wait > 0 {
-		time.Sleep(c.wait)
-		c.wait = 0
-	}
-	return c.Conn.Read(p)
 }
 
 // Close gives the place back.

@@ -7,11 +7,19 @@ import "bytes"
 
 // mostDepth is how deep lists and objects may stand in each other, many times
 // what a schema has. Whoever reads a text calls itself for each level, so a deep
-// one takes its hundredfold in memory, which libraries bound at 10,000 levels.
+// one takes its hundredfold in memory.
 const mostDepth = 1000
 
-// tooDeep judges the beginning of a JSON text. Of a text that is not JSON it may
-// say anything.
+// beginsObject reports whether a text can be a JSON object: else the library takes
+// it for YAML, which can be as deep without a bracket.
+func beginsObject(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return len(text) > 0 && text[0] == '{'
+}
+
+// tooDeep judges the beginning of a JSON text. What is deeper further on, the
+// library refuses at 10,000 levels, and of such large texts one is read at a
+// time.
 func tooDeep(text []byte) bool {
 	if bytes.Count(text, []byte{'['})+bytes.Count(text, []byte{'{'}) <= mostDepth {
 		return false // this is quick, and true of nearly all texts

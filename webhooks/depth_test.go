@@ -39,19 +39,29 @@ func TestDepthIsJudged(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooDeepIsNotRead(t *testing.T) {
+func TestWhatNoLibraryShallReadIsNotRead(t *testing.T) {
 	d := open(t, Options{}, ServerOptions{})
 	for _, path := range routes {
-		response, err := d.client.Post(d.url+path, "application/json", strings.NewReader(inEachOther(mostDepth+2))) //nolint:noctx // the client has a time-out
-		if err != nil {
-			t.Fatal(err)
+		counted := map[string]float64{}
+		for name, tc := range map[string]struct{ text, reason string }{
+			"too deep":                    {inEachOther(mostDepth + 2), "Depth"},
+			"too deep, after a break":     {"\r\n\t " + inEachOther(mostDepth+2), "Depth"},
+			"a list":                      {"[]", "Text"},
+			"nothing":                     {"", "Text"},
+			"YAML that is deep":           {strings.Repeat("- ", mostDepth+1), "Text"},
+			"YAML that begins as comment": {"#\n" + inEachOther(mostDepth+2), "Text"},
+			"a mark of the byte order":    {"\ufeff{}", "Text"},
+		} {
+			code, text, _ := d.post(t, d.client, path, strings.NewReader(tc.text))
+			if code != http.StatusBadRequest {
+				t.Errorf("%s: %s got %d %s", path, name, code, text)
+			}
+			counted[tc.reason]++
 		}
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s answered %s", path, response.Status)
-		}
-		if n := d.metric(t, "backupjob_webhook_refused_total", map[string]string{"route": path, "reason": "Depth"}); n != 1 {
-			t.Errorf("%s counted %v", path, n)
+		for reason, want := range counted {
+			if n := d.metric(t, "backupjob_webhook_refused_total", map[string]string{"route": path, "reason": reason}); n != want {
+				t.Errorf("%s: counted %v of %s, want %v", path, n, reason, want)
+			}
 		}
 	}
 }

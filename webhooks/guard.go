@@ -127,10 +127,15 @@ func (g *guard) around(next http.Handler) http.Handler {
 		if takenBack(r) {
 			return
 		}
+		if !beginsObject(head.Bytes()) {
+			g.refuse(w, http.StatusBadRequest, "Text", "a review is an object in JSON")
+			return
+		}
 		if tooDeep(head.Bytes()) {
 			g.refuse(w, http.StatusBadRequest, "Depth", fmt.Sprintf("lists and objects may stand at most %d deep in each other", mostDepth))
 			return
 		}
+		defer answered(r)
 		if !share.enter(r.Context()) {
 			w.Header().Set("Retry-After", "1")
 			g.refuse(w, http.StatusServiceUnavailable, "Busy", "too many reviews at a time; try again")

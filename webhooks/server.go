@@ -78,6 +78,8 @@ type Server struct {
 	options ServerOptions
 	http    *http.Server
 	refused prometheus.Counter
+	// allowances are for HTTP/2.
+	allowances allowances
 	// ending says that the end was asked for.
 	ending atomic.Bool
 }
@@ -103,9 +105,9 @@ func NewServer(o ServerOptions) (*Server, error) {
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(o.HTTP2)
-	s := &Server{options: o, refused: prometheus.NewCounter(prometheus.CounterOpts{
+	s := &Server{options: o, allowances: allowances{of: map[string]*allowance{}}, refused: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "backupjob_webhook_connections_refused_total",
-		Help: "Connections that were ended because there were too many, or because they sent too many small frames of HTTP/2.",
+		Help: "Connections that were ended because there were too many, or because of too many frames of HTTP/2.",
 	})}
 	if o.Registerer != nil {
 		if err := o.Registerer.Register(s.refused); err != nil {
@@ -120,7 +122,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(o.Log.WithName("http").V(1)), slog.LevelInfo),
 	}
 	if o.HTTP2 {
-		if err := offerHTTP2(s.http); err != nil {
+		if err := s.offerHTTP2(); err != nil {
 			return nil, fmt.Errorf("offer HTTP/2: %w", err)
 		}
 	}
@@ -135,7 +137,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	s.options.Handler.ServeHTTP(w, r)
-	answered(r)
 }
 
 // Run serves until ctx ends, then takes requests for the ShutdownDelay, and
@@ -152,7 +153,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.options.Log.Info("Serving webhooks", "address", listener.Addr().String())
 	failed := make(chan error, 1)
 	go func() {
-		failed <- s.http.ServeTLS(newConnections(listener, s.options.MaxConnections, s.refused, s.options.Log), "", "")
+		failed <- s.http.ServeTLS(newConnections(listener, s.options.MaxConnections, s.refused), "", "")
 	}()
 	select {
 	case err := <-failed:

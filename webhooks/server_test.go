@@ -56,7 +56,10 @@ func TestGarbageIsAnsweredAndTheServerGoesOn(t *testing.T) {
 }
 
 // endless is a body that does not say how long it is.
-type endless struct{ left int }
+type endless struct {
+	left  int
+	begun bool
+}
 
 func (e *endless) Read(p []byte) (int, error) {
 	if e.left <= 0 {
@@ -64,6 +67,9 @@ func (e *endless) Read(p []byte) (int, error) {
 	}
 	n := min(len(p), e.left)
 	copy(p, bytes.Repeat([]byte(" "), n))
+	if !e.begun {
+		p[0], e.begun = '{', true
+	}
 	e.left -= n
 	return n, nil
 }
@@ -219,11 +225,22 @@ func waitFor(t *testing.T, so func() bool) {
 }
 
 func TestRequestsInFlightAreFinishedAtTheEnd(t *testing.T) {
+	eachProtocol(t, requestsInFlightAreFinished)
+}
+
+// eachProtocol tests with HTTP/1.1 and HTTP/2.
+func eachProtocol(t *testing.T, test func(t *testing.T, http2 bool)) {
+	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
+		t.Run(name, func(t *testing.T) { test(t, http2) })
+	}
+}
+
+func requestsInFlightAreFinished(t *testing.T, http2 bool) {
 	entered, release := make(chan struct{}), make(chan struct{})
-	d := open(t, Options{}, ServerOptions{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	d := open(t, Options{}, ServerOptions{HTTP2: http2, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(entered)
 		<-release
-		_, _ = io.WriteString(w, "finished")
+		_, _ = io.WriteString(w, "finished "+r.Proto)
 	})})
 	answered := make(chan string, 1)
 	go func() {
@@ -246,7 +263,7 @@ func TestRequestsInFlightAreFinishedAtTheEnd(t *testing.T) {
 		return err != nil
 	})
 	close(release)
-	if text := <-answered; text != "finished" {
+	if text := <-answered; !strings.HasPrefix(text, "finished HTTP/") || http2 != strings.HasSuffix(text, "HTTP/2.0") {
 		t.Errorf("got %q", text)
 	}
 	if err := <-d.stopped; err != nil {
@@ -324,8 +341,12 @@ func TestAHandlerThatPanicsEndsOneRequest(t *testing.T) {
 }
 
 func TestOnlyAllowedClientsMayAskForAdmission(t *testing.T) {
+	eachProtocol(t, onlyAllowedClientsMayAsk)
+}
+
+func onlyAllowedClientsMayAsk(t *testing.T, http2 bool) {
 	ca, other := newAuthority(t), newAuthority(t)
-	d := open(t, Options{Clients: &Clients{CAs: func() *x509.CertPool { return ca.pool }, Names: []string{"apiserver"}}}, ServerOptions{AskForCertificate: true})
+	d := open(t, Options{Clients: &Clients{CAs: func() *x509.CertPool { return ca.pool }, Names: []string{"apiserver"}}}, ServerOptions{AskForCertificate: true, HTTP2: http2})
 	review := reviewOf(t, writeOf(t, object(t, jobV1), nil))
 	for name, c := range map[string]struct {
 		pair *tls.Certificate

@@ -91,6 +91,7 @@ func sign(t *testing.T, by *authority, template *x509.Certificate) *tls.Certific
 type door struct {
 	url     string
 	address string
+	http2   bool
 	client  *http.Client
 	ca      *authority
 	metrics *prometheus.Registry
@@ -134,7 +135,7 @@ func (j *journal) decisions(t *testing.T) []map[string]any {
 // open starts the routes on a loopback port with real TLS.
 func open(t *testing.T, routes Options, server ServerOptions) *door {
 	t.Helper()
-	d := &door{ca: newAuthority(t), metrics: prometheus.NewRegistry(), log: &journal{}, stopped: make(chan error, 1)}
+	d := &door{http2: server.HTTP2, ca: newAuthority(t), metrics: prometheus.NewRegistry(), log: &journal{}, stopped: make(chan error, 1)}
 	if server.Handler == nil {
 		routes.Log, routes.Registerer = d.log.logger(), d.metrics
 		if routes.Reviewer == nil && routes.References == "" {
@@ -174,7 +175,7 @@ func (d *door) caller(pair *tls.Certificate) *http.Client {
 		// As the API server does: whatever CA the server names.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair, nil }
 	}
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: config}, Timeout: 30 * time.Second}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: d.http2}, Timeout: 30 * time.Second}
 }
 
 func (d *door) post(t *testing.T, client *http.Client, path string, body io.Reader) (code int, text string, header http.Header) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 
 	"example.com/backupjob-operator/conversion"
 	"example.com/backupjob-operator/webhooks"
@@ -30,8 +31,10 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// blank is a body of nothing that is read quickly.
-func blank() io.Reader { return &repeated{text: fmt.Sprintf("%4096s", "")} }
+// blank is an object with nothing in it, which is read quickly.
+func blank() io.Reader {
+	return io.MultiReader(strings.NewReader("{"), &repeated{text: fmt.Sprintf("%4096s", "")})
+}
 
 // hugeBody sends one of the bodies that are more than a server can hold many
 // of.

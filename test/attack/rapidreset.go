@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"golang.org/x/net/http2"
@@ -27,12 +26,9 @@ func rapidReset(ctx context.Context, t Target) error {
 	if err != nil {
 		return err
 	}
-	secure, err := t.handshake(ctx, conn, http2.NextProtoTLS)
-	if err != nil {
-		return err
-	}
-	if got := secure.ConnectionState().NegotiatedProtocol; got != http2.NextProtoTLS {
-		return fmt.Errorf("the server speaks %q and no HTTP/2", got)
+	secure, err := t.handshake(ctx, conn, http2.NextProtoTLS, "http/1.1")
+	if err != nil || secure.ConnectionState().NegotiatedProtocol != http2.NextProtoTLS {
+		return err // who was hung up on gets no HTTP/2
 	}
 	if _, err := io.WriteString(secure, http2.ClientPreface); err != nil {
 		return err

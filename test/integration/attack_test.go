@@ -81,6 +81,9 @@ var _ = Describe("Attacks upon the webhook's process", Ordered, ContinueOnFailur
 			peak := w.peak()
 			GinkgoWriter.Printf("%s: %d strikes, %d honest answers, at most %d MiB\n", a.Name, progress.Dealt(), h.answered.Load(), peak>>20)
 			Expect(peak).To(BeNumerically("<", limit), "the kernel must not end it in a Pod")
+			if a.HTTP2 {
+				Expect(string(w.log.Contents())).To(ContainSubstring("frames of HTTP/2 without end"), "it must have been spoken")
+			}
 			for line := range bytes.Lines(w.log.Contents()) {
 				Expect(len(line)).To(BeNumerically("<", 32<<10), "nobody may fill the log with a line: %.500s", line)
 			}
