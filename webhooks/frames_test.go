@@ -4,6 +4,7 @@
 package webhooks
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/tls"
 	"errors"
@@ -61,15 +62,17 @@ func (d *door) http2Client(t *testing.T, from net.IP) *http2Client {
 }
 
 // begin opens a stream and sends part of its body.
-func (c *http2Client) begin(further ...[2]string) error {
+func (c *http2Client) begin(further ...hpack.HeaderField) error {
 	return errors.Join(c.open(false, further...), c.WriteData(c.stream, false, []byte("{")))
 }
 
 // open opens a stream, which may be all of it.
-func (c *http2Client) open(all bool, further ...[2]string) error {
+func (c *http2Client) open(all bool, further ...hpack.HeaderField) error {
 	c.head.Reset()
-	for _, field := range append([][2]string{{":method", http.MethodPost}, {":scheme", "https"}, {":authority", "x"}, {":path", PathConvert}}, further...) {
-		if err := c.encode.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
+	for _, field := range append([]hpack.HeaderField{
+		{Name: ":method", Value: http.MethodPost}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: "x"}, {Name: ":path", Value: PathConvert},
+	}, further...) {
+		if err := c.encode.WriteField(field); err != nil {
 			return err
 		}
 	}
@@ -86,6 +89,22 @@ func (c *http2Client) ask() error {
 		return fmt.Errorf("got the answer of stream %d, want that of %d", got, c.stream)
 	}
 	return nil
+}
+
+// hungUp waits for the end of the connection.
+func (c *http2Client) hungUp(t *testing.T) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		select {
+		case _, open := <-c.answers:
+			if !open {
+				return
+			}
+		case <-late:
+			t.Fatal("the connection is still there")
+		}
+	}
 }
 
 var attacker, neighbour = net.IPv4(127, 0, 0, 2), net.IPv4(127, 0, 0, 3)
@@ -105,19 +124,35 @@ func TestAnsweredRequestsAreNeverTooMany(t *testing.T) {
 	}
 }
 
-// TestALargeAnswerCanBeRead: a client tells of each few KiB that it has read.
+// TestALargeAnswerCanBeRead: a client tells of each few KiB that it has read,
+// whether it reads at once or has let much of it come first.
 func TestALargeAnswerCanBeRead(t *testing.T) {
-	text := strings.Repeat("x", 16<<20)
+	const size = 16 << 20
+	written := make(chan struct{}, 1)
 	d := open(t, Options{}, ServerOptions{HTTP2: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, text)
+		text := strings.Repeat("x", size/16)
+		for i := range 16 {
+			_, _ = io.WriteString(w, text)
+			if i == 2 { // less than a client lets come
+				written <- struct{}{}
+			}
+		}
 	})})
-	response, err := d.client.Get(d.url) //nolint:noctx // the client has a time-out
-	if err != nil {
-		t.Fatal(err)
+	for range 2 {
+		response, err := d.client.Get(d.url) //nolint:noctx // the client has a time-out
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-written
+		small := struct{ io.Reader }{bufio.NewReader(response.Body)} // 4 KiB at a time
+		n, err := io.Copy(struct{ io.Writer }{io.Discard}, small)
+		_ = response.Body.Close()
+		if err != nil || n != size || response.ProtoMajor != 2 {
+			t.Errorf("got %d bytes by %s, %v", n, response.Proto, err)
+		}
 	}
-	defer func() { _ = response.Body.Close() }()
-	if got, err := io.ReadAll(response.Body); err != nil || len(got) != len(text) || response.ProtoMajor != 2 {
-		t.Errorf("got %d bytes by %s, %v", len(got), response.Proto, err)
+	if n := d.metric(t, "backupjob_webhook_connections_flooded_total", nil); n != 0 {
+		t.Errorf("%v connections were taken for a flood", n)
 	}
 }
 
@@ -128,7 +163,7 @@ func TestWhoSendsFramesWithoutEndIsHungUpOn(t *testing.T) {
 		},
 		"requests that no review comes with": func(c *http2Client) error { return c.open(true) },
 		"heads of some size": func(c *http2Client) error {
-			return errors.Join(c.begin([2]string{"x", strings.Repeat("é", piece)}), c.WriteRSTStream(c.stream, http2.ErrCodeCancel))
+			return errors.Join(c.begin(hpack.HeaderField{Name: "x", Value: strings.Repeat("é", pieceBytes), Sensitive: true}), c.WriteRSTStream(c.stream, http2.ErrCodeCancel))
 		},
 		"pings":      func(c *http2Client) error { return c.WritePing(false, [8]byte{}) },
 		"settings":   func(c *http2Client) error { return c.WriteSettings() },
@@ -144,9 +179,8 @@ func TestWhoSendsFramesWithoutEndIsHungUpOn(t *testing.T) {
 			for range 2 * mostFrames { // some of which it may not hear
 				_ = send(c)
 			}
-			for range c.answers { // until it is hung up on
-			}
-			if n := d.metric(t, "backupjob_webhook_connections_refused_total", nil); n != 1 {
+			c.hungUp(t)
+			if n := d.metric(t, "backupjob_webhook_connections_flooded_total", nil); n != 1 {
 				t.Errorf("got %v connections counted", n)
 			}
 			if err := other.ask(); err != nil {
@@ -169,14 +203,13 @@ func TestMoreConnectionsAreNoMoreFrames(t *testing.T) {
 	for range 4 {
 		all = append(all, d.http2Client(t, attacker))
 	}
-	for range mostFrames / 2 {
-		for _, c := range all {
-			_ = c.WritePing(false, [8]byte{})
-		}
+	for range 2 * mostFrames {
+		_ = all[0].WritePing(false, [8]byte{})
 	}
-	for _, c := range all {
-		for range c.answers { // until it is hung up on
-		}
+	all[0].hungUp(t)
+	for _, c := range all[1:] {
+		_ = c.WritePing(false, [8]byte{})
+		c.hungUp(t)
 	}
 }
 
@@ -185,20 +218,21 @@ func TestFramesAreCountedHoweverTheyCome(t *testing.T) {
 	text.WriteString(http2.ClientPreface)
 	w := http2.NewFramer(&text, nil)
 	if err := errors.Join(
-		w.WriteSettings(), w.WriteData(1, false, make([]byte, piece)), w.WriteData(1, false, make([]byte, piece-1)),
+		w.WriteSettings(), w.WriteData(1, false, make([]byte, pieceBytes)), w.WriteData(1, false, make([]byte, pieceBytes-1)),
 		w.WriteData(1, false, nil), w.WriteData(1, true, make([]byte, 1<<14)), w.WritePing(true, [8]byte{1}), w.WriteRSTStream(1, 1),
-		w.WriteHeaders(http2.HeadersFrameParam{StreamID: 3, BlockFragment: make([]byte, piece)}),
+		w.WriteHeaders(http2.HeadersFrameParam{StreamID: 3, BlockFragment: make([]byte, pieceBytes)}), w.WriteWindowUpdate(0, 1),
 	); err != nil {
 		t.Fatal(err)
 	}
-	const want = 6
+	want := spent{frames: 6, windows: 1}
 	for size := 1; size <= text.Len(); size = 2*size + 1 {
-		f, found := &frames{skip: len(http2.ClientPreface)}, 0
+		c, found := &countedConn{skip: len(http2.ClientPreface)}, spent{}
 		for chunk := range slices.Chunk(text.Bytes(), size) {
-			found += f.count(chunk)
+			next := c.count(chunk)
+			found.frames, found.windows = found.frames+next.frames, found.windows+next.windows
 		}
 		if found != want {
-			t.Errorf("in pieces of %d bytes: counted %d frames, want %d", size, found, want)
+			t.Errorf("in pieces of %d bytes: counted %+v, want %+v", size, found, want)
 		}
 	}
 }

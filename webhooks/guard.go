@@ -123,8 +123,12 @@ func (g *guard) around(next http.Handler) http.Handler {
 		}
 		head := heads.Get().(*bytes.Buffer)
 		defer giveBack(head)
-		share := g.shareOf(r, head)
+		share, err := g.shareOf(r, head)
 		if takenBack(r) {
+			return
+		}
+		if err != nil && head.Len() == 0 {
+			g.refuse(w, http.StatusRequestTimeout, "Body", "the review did not come in time")
 			return
 		}
 		if !beginsObject(head.Bytes()) {
@@ -156,17 +160,20 @@ func giveBack(head *bytes.Buffer) {
 
 // shareOf reads an ordinary review to its end, and of a larger one enough to
 // know: whoever sends slowly holds no place meanwhile, and one of the few large
-// ones at most. What goes wrong with the body, the handler meets again.
-func (g *guard) shareOf(r *http.Request, head *bytes.Buffer) *share {
-	n, _ := io.CopyN(head, r.Body, maxOrdinary+1)
+// ones at most. What goes wrong with a body that has begun, the handler meets again.
+func (g *guard) shareOf(r *http.Request, head *bytes.Buffer) (*share, error) {
+	n, err := io.CopyN(head, r.Body, maxOrdinary+1)
 	r.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(head, r.Body), r.Body}
 	if n > maxOrdinary {
-		return g.large
+		return g.large, nil
 	}
-	return g.share
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return g.share, err
 }
 
 func (g *guard) refuse(w http.ResponseWriter, code int, reason, message string) {

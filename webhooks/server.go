@@ -78,6 +78,7 @@ type Server struct {
 	options ServerOptions
 	http    *http.Server
 	refused prometheus.Counter
+	flooded prometheus.Counter
 	// allowances are for HTTP/2.
 	allowances allowances
 	// ending says that the end was asked for.
@@ -107,11 +108,14 @@ func NewServer(o ServerOptions) (*Server, error) {
 	protocols.SetHTTP2(o.HTTP2)
 	s := &Server{options: o, allowances: allowances{of: map[string]*allowance{}}, refused: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "backupjob_webhook_connections_refused_total",
-		Help: "Connections that were ended because there were too many, or because of too many frames of HTTP/2.",
+		Help: "Connections that were ended because there were too many.",
+	}), flooded: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "backupjob_webhook_connections_flooded_total",
+		Help: "Connections that were ended because their address sent too many frames of HTTP/2.",
 	})}
 	if o.Registerer != nil {
-		if err := o.Registerer.Register(s.refused); err != nil {
-			return nil, fmt.Errorf("register the metric of connections: %w", err)
+		if err := errors.Join(o.Registerer.Register(s.refused), o.Registerer.Register(s.flooded)); err != nil {
+			return nil, fmt.Errorf("register the metrics of connections: %w", err)
 		}
 	}
 	s.http = &http.Server{

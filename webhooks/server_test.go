@@ -132,6 +132,15 @@ func TestASlowBodyIsCutOffAndKeepsNobodyElseOut(t *testing.T) {
 	}
 }
 
+func TestABodyThatDoesNotComeIsToldSo(t *testing.T) {
+	d := open(t, Options{}, ServerOptions{ReadTimeout: 100 * time.Millisecond})
+	body, never := io.Pipe()
+	defer func() { _ = never.Close() }()
+	if code, text, _ := d.post(t, d.client, PathConvert, body); code != http.StatusRequestTimeout {
+		t.Errorf("got %d %s", code, text)
+	}
+}
+
 // The sender of a large review decides how much memory it takes, so there is
 // one of them at a time, and no ordinary one waits for it.
 func TestLargeReviewsTakeTurnsAndOrdinaryOnesDoNotWaitForThem(t *testing.T) {

@@ -37,9 +37,10 @@ func deepJSON(ctx context.Context, t Target) error {
 	}
 	body := fmt.Sprintf(review, object)
 	code, err := t.post(ctx, path, strings.NewReader(body), int64(len(body)))
+	hungUp := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)
 	switch {
-	case errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF):
-		return nil // it was hung up on before it had sent all
+	case hungUp && (shape.code != http.StatusOK || shape.blanks > 0):
+		return nil // before it had sent all
 	case err != nil || code == shape.code || code == http.StatusServiceUnavailable: // others of the kind are read
 		return err
 	}

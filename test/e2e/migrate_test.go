@@ -110,7 +110,7 @@ var _ = Describe("kubectl backup migrate", Label("long"), Serial, Ordered, func(
 	})
 
 	if migrated > 1000 {
-		It("takes about as long as the cluster's migration alone", func(ctx context.Context) {
+		It("tells how long it takes beside the cluster's migration alone", func(ctx context.Context) {
 			f.restore(ctx)
 			f.store(ctx, "v1alpha1")
 			f.ask(ctx)
