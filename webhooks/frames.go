@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
-	"time"
 
 	"golang.org/x/net/http2"
 )
@@ -66,7 +65,7 @@ func (c *countedConn) Read(p []byte) (int, error) {
 	if found == (spent{}) {
 		return n, err
 	}
-	ok, first := c.server.allowances.spend(c.address, found, time.Now())
+	ok, first := c.server.allowances.spend(c.address, found, c.server.options.Clock.Now())
 	if ok {
 		return n, err
 	}
@@ -136,19 +135,16 @@ func (s *Server) offerHTTP2() error {
 		s.http.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}
 	s.http.TLSNextProto[http2.NextProtoTLS] = func(server *http.Server, conn *tls.Conn, handler http.Handler) {
-		ctx := context.Background()
 		// net/http hands the connection's context down by this method, as it
 		// does to the library.
-		if of, ok := handler.(interface{ BaseContext() context.Context }); ok {
-			ctx = of.BaseContext()
-		}
+		ctx := handler.(interface{ BaseContext() context.Context }).BaseContext()
 		c := &countedConn{Conn: conn, server: s, address: addressOf(conn), skip: len(http2.ClientPreface)}
 		library.ServeConn(c, &http2.ServeConnOpts{Context: context.WithValue(ctx, countedKey{}, c), Handler: handler, BaseConfig: server})
 	}
 	withoutHTTP2 := s.http.TLSConfig.Clone()
 	withoutHTTP2.NextProtos = []string{"http/1.1"}
 	s.http.TLSConfig.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		if s.allowances.distrusted(addressOf(hello.Conn), time.Now()) {
+		if s.allowances.distrusted(addressOf(hello.Conn), s.options.Clock.Now()) {
 			return withoutHTTP2, nil
 		}
 		return nil, nil //nolint:nilnil // which means the ordinary one

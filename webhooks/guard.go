@@ -102,41 +102,13 @@ type guard struct {
 func (g *guard) around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer g.recover(w)
-		if r.Method != http.MethodPost {
-			w.Header().Set("Allow", http.MethodPost)
-			g.refuse(w, http.StatusMethodNotAllowed, "Method", "reviews are posted")
+		if !g.maySend(w, r) {
 			return
-		}
-		if g.clients != nil {
-			if err := g.clients.allow(r, g.clock.Now()); err != nil {
-				g.log.Info("Turned a client away", "route", g.route, "remote", r.RemoteAddr, "cause", err.Error())
-				g.refuse(w, http.StatusForbidden, "Client", err.Error())
-				return
-			}
-		}
-		if r.ContentLength > g.limit {
-			g.refuse(w, http.StatusRequestEntityTooLarge, "Size", fmt.Sprintf("a review may have at most %d bytes", g.limit))
-			return
-		}
-		if r.ContentLength < 0 { // else the server itself reads no more
-			r.Body = http.MaxBytesReader(w, r.Body, min(g.limit, maxUntold))
 		}
 		head := heads.Get().(*bytes.Buffer)
 		defer giveBack(head)
-		share, err := g.shareOf(r, head)
-		if takenBack(r) {
-			return
-		}
-		if err != nil && head.Len() == 0 {
-			g.refuse(w, http.StatusRequestTimeout, "Body", "the review did not come in time")
-			return
-		}
-		if !beginsObject(head.Bytes()) {
-			g.refuse(w, http.StatusBadRequest, "Text", "a review is an object in JSON")
-			return
-		}
-		if tooDeep(head.Bytes()) {
-			g.refuse(w, http.StatusBadRequest, "Depth", fmt.Sprintf("lists and objects may stand at most %d deep in each other", mostDepth))
+		share := g.shareOf(w, r, head)
+		if share == nil {
 			return
 		}
 		defer answered(r)
@@ -150,6 +122,30 @@ func (g *guard) around(next http.Handler) http.Handler {
 	})
 }
 
+// maySend judges a request before anything of its body is read.
+func (g *guard) maySend(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		g.refuse(w, http.StatusMethodNotAllowed, "Method", "reviews are posted")
+		return false
+	}
+	if g.clients != nil {
+		if err := g.clients.allow(r, g.clock.Now()); err != nil {
+			g.log.Info("Turned a client away", "route", g.route, "remote", r.RemoteAddr, "cause", err.Error())
+			g.refuse(w, http.StatusForbidden, "Client", err.Error())
+			return false
+		}
+	}
+	if r.ContentLength > g.limit {
+		g.refuse(w, http.StatusRequestEntityTooLarge, "Size", fmt.Sprintf("a review may have at most %d bytes", g.limit))
+		return false
+	}
+	if r.ContentLength < 0 { // else the server itself reads no more
+		r.Body = http.MaxBytesReader(w, r.Body, min(g.limit, maxUntold))
+	}
+	return true
+}
+
 // heads are buffers of what was read of a body before it was let in.
 var heads = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
@@ -160,20 +156,31 @@ func giveBack(head *bytes.Buffer) {
 
 // shareOf reads an ordinary review to its end, and of a larger one enough to
 // know: whoever sends slowly holds no place meanwhile, and one of the few large
-// ones at most. What goes wrong with a body that has begun, the handler meets again.
-func (g *guard) shareOf(r *http.Request, head *bytes.Buffer) (*share, error) {
+// ones at most. What goes wrong with a body that has begun, the handler meets
+// again. It returns nil for what no handler shall see.
+func (g *guard) shareOf(w http.ResponseWriter, r *http.Request, head *bytes.Buffer) *share {
 	n, err := io.CopyN(head, r.Body, maxOrdinary+1)
+	switch {
+	case takenBack(r):
+		return nil
+	case n == 0 && !errors.Is(err, io.EOF):
+		g.refuse(w, http.StatusRequestTimeout, "Body", "the review did not come in time")
+		return nil
+	case !beginsObject(head.Bytes()):
+		g.refuse(w, http.StatusBadRequest, "Text", "a review is an object in JSON")
+		return nil
+	case tooDeep(head.Bytes()):
+		g.refuse(w, http.StatusBadRequest, "Depth", fmt.Sprintf("lists and objects may stand at most %d deep in each other", mostDepth))
+		return nil
+	}
 	r.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(head, r.Body), r.Body}
 	if n > maxOrdinary {
-		return g.large, nil
+		return g.large
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return g.share, err
+	return g.share
 }
 
 func (g *guard) refuse(w http.ResponseWriter, code int, reason, message string) {

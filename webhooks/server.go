@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
 )
 
 const (
@@ -52,6 +53,8 @@ type ServerOptions struct {
 	AskForCertificate bool
 	// HTTP2 offers HTTP/2 too.
 	HTTP2 bool
+	// Clock is the time. Nil means the machine's.
+	Clock clock.PassiveClock
 	// Log gets what goes wrong with connections.
 	Log logr.Logger
 
@@ -89,6 +92,9 @@ type Server struct {
 func NewServer(o ServerOptions) (*Server, error) {
 	if o.Handler == nil || o.GetCertificate == nil {
 		return nil, errors.New("the webhook server needs a Handler and GetCertificate")
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
 	}
 	setDefault(&o.HeaderTimeout, defaultHeaderTimeout)
 	setDefault(&o.ReadTimeout, defaultReadTimeout)

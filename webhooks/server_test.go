@@ -239,12 +239,14 @@ func TestRequestsInFlightAreFinishedAtTheEnd(t *testing.T) {
 
 // eachProtocol tests with HTTP/1.1 and HTTP/2.
 func eachProtocol(t *testing.T, test func(t *testing.T, http2 bool)) {
+	t.Helper()
 	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
 		t.Run(name, func(t *testing.T) { test(t, http2) })
 	}
 }
 
 func requestsInFlightAreFinished(t *testing.T, http2 bool) {
+	t.Helper()
 	entered, release := make(chan struct{}), make(chan struct{})
 	d := open(t, Options{}, ServerOptions{HTTP2: http2, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(entered)
@@ -354,6 +356,7 @@ func TestOnlyAllowedClientsMayAskForAdmission(t *testing.T) {
 }
 
 func onlyAllowedClientsMayAsk(t *testing.T, http2 bool) {
+	t.Helper()
 	ca, other := newAuthority(t), newAuthority(t)
 	d := open(t, Options{Clients: &Clients{CAs: func() *x509.CertPool { return ca.pool }, Names: []string{"apiserver"}}}, ServerOptions{AskForCertificate: true, HTTP2: http2})
 	review := reviewOf(t, writeOf(t, object(t, jobV1), nil))
