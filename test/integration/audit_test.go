@@ -227,6 +227,19 @@ type auditBreakage struct {
 	make            func(ctx context.Context) (back func())
 }
 
+// mistrusted has the API server distrust the converter of a kind.
+func mistrusted(ctx context.Context) (back func()) {
+	GinkgoHelper()
+	restore := altered(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
+		d.Spec.Conversion.Webhook.ClientConfig.CABundle, _ = selfSigned(time.Hour)
+	})
+	return func() {
+		restore()
+		Eventually(ctx, func() error { return admin.List(ctx, listOf("v1alpha1", backupv1.KindBackupJob)) }).
+			WithTimeout(soon).Should(Succeed(), "a converter takes a moment to be exchanged")
+	}
+}
+
 var auditBreakages = []auditBreakage{
 	{"webhook-rules", "fail", "sees CREATE of v1alpha1/backupjobs", func(ctx context.Context) func() {
 		return altered(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ourWebhooks, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
@@ -293,14 +306,20 @@ var auditBreakages = []auditBreakage{
 			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 		})
 	}},
-	{"conversion-works", "fail", "cannot be read as v1alpha1", func(ctx context.Context) func() {
-		back := altered(ctx, &apiextensionsv1.CustomResourceDefinition{}, ourCRD, func(d *apiextensionsv1.CustomResourceDefinition) {
-			d.Spec.Conversion.Webhook.ClientConfig.CABundle, _ = selfSigned(time.Hour)
-		})
+	{"conversion-works", "fail", "cannot be read as v1alpha1", mistrusted},
+	{"conversion-works", "fail", "cannot be read as v1:", func(ctx context.Context) func() {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}} // the first of the list
+		Expect(admin.Create(ctx, ns)).To(Succeed())
+		toNew := anEarlierRelease(ctx, false)
+		old := object("v1alpha1", backupv1.KindBackupJob, ns.Name, "stored-long-ago", nil)
+		Expect(admin.Create(ctx, old)).To(Succeed())
+		toNew(ctx)
+		back := mistrusted(ctx)
 		return func() {
 			back()
-			Eventually(ctx, func() error { return admin.List(ctx, listOf("v1alpha1", backupv1.KindBackupJob)) }).
-				WithTimeout(soon).Should(Succeed(), "a converter takes a moment to be exchanged")
+			Expect(admin.Delete(ctx, old)).To(Succeed())
+			forgetStoredVersions(ctx)
+			Expect(admin.Delete(ctx, ns)).To(Succeed())
 		}
 	}},
 	{"stored-versions", "warn", "stored as v1, v1alpha1", func(ctx context.Context) func() {

@@ -210,6 +210,7 @@ var breakages = map[string]breakage{
 	}},
 	"no CRDs": {"conversion", Fail, "not installed", func(_ *testing.T, s *Snapshot, _ authority) { s.CRDs = nil }},
 	"a conversion that fails": {"conversion-works", Fail, "cannot be read as v1alpha1: x509", func(_ *testing.T, s *Snapshot, _ authority) {
+		s.Converted[0].Version = oldVersion
 		s.Converted[0].Err = "x509: unknown authority"
 	}},
 	"objects in the old version": {"stored-versions", Warn, "stored as v1alpha1, v1", func(_ *testing.T, s *Snapshot, _ authority) {

@@ -60,5 +60,6 @@ func kinds() meta.RESTMapper {
 	add(networkingv1.SchemeGroupVersion, meta.RESTScopeNamespace, "NetworkPolicy")
 	add(certmanagerv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Certificate", "Issuer")
 	add(schema.GroupVersion{Group: groupName, Version: oldVersion}, meta.RESTScopeNamespace, backupv1.KindBackupJob, backupv1.KindMySQLBackup)
+	add(schema.GroupVersion{Group: groupName, Version: versionName}, meta.RESTScopeNamespace, backupv1.KindBackupJob, backupv1.KindMySQLBackup)
 	return m
 }

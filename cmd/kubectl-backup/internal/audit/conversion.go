@@ -68,7 +68,7 @@ func checkConverted(s *Snapshot, r *Row) {
 	for _, c := range s.Converted {
 		switch {
 		case c.Err != "":
-			r.fail("a %s cannot be read as v1alpha1: %s", c.Kind, c.Err)
+			r.fail("a %s cannot be read as %s: %s", c.Kind, c.Version, c.Err)
 		case c.Unserved:
 			r.see("%s: v1alpha1 is not served, so nothing is converted", c.Kind)
 		case c.Objects == 0:

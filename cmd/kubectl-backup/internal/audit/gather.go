@@ -109,25 +109,39 @@ func (g *gatherer) definitions(ctx context.Context) {
 	}
 }
 
-// convert has the API server show one object of each kind in the old version.
-// No other request of someone who only reads goes through the webhook.
+// convert has the API server show one object of each kind in both versions: it
+// is stored in one of them, so the other goes through the webhook. No other
+// request of someone who only reads does.
 func (g *gatherer) convert(ctx context.Context) {
 	for _, kind := range []string{backupv1.KindBackupJob, backupv1.KindMySQLBackup} {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(schema.GroupVersionKind{Group: groupName, Version: oldVersion, Kind: kind + "List"})
-		err := g.client.List(ctx, list, client.Limit(1))
-		if apierrors.IsForbidden(err) {
-			g.unread("list", oldObjects, "", err)
-			continue
+		c := Converted{Kind: kind}
+		for _, version := range []string{oldVersion, versionName} {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: groupName, Version: version, Kind: kind + "List"})
+			err := g.client.List(ctx, list, client.Limit(1))
+			if apierrors.IsForbidden(err) {
+				g.unread("list", oldObjects, "", err)
+				break
+			}
+			c.read(version, len(list.Items), err)
+			if c.Unserved || c.Err != "" {
+				break
+			}
 		}
-		c := Converted{Kind: kind, Objects: len(list.Items)}
-		switch {
-		case apierrors.IsNotFound(err):
-			c.Unserved = true
-		case err != nil:
-			c.Err = err.Error()
+		if c.Version != "" {
+			g.s.Converted = append(g.s.Converted, c)
 		}
-		g.s.Converted = append(g.s.Converted, c)
+	}
+}
+
+// read notes what came of a read.
+func (c *Converted) read(version string, objects int, err error) {
+	c.Version, c.Objects = version, objects
+	switch {
+	case apierrors.IsNotFound(err):
+		c.Unserved = true
+	case err != nil:
+		c.Err = err.Error()
 	}
 }
 

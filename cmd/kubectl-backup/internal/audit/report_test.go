@@ -34,6 +34,7 @@ func troubled(t *testing.T) *Snapshot {
 	} {
 		breakages[name].make(t, s, ca)
 	}
+	s.Converted[1].Version = oldVersion
 	s.Converted[1].Err = "<script>alert(1)</script>\x1b[2J"
 	s.Unread[networkPolicies] = unread{
 		why: "you have no right to list networkpolicies in namespace backupjob-system", lacking: "list networkpolicies in namespace backupjob-system",

@@ -51,7 +51,7 @@ type Snapshot struct {
 
 	// Served is what was seen of the serving certificate on the wire.
 	Served []Served
-	// Converted are reads in the old version, one per kind.
+	// Converted are reads in both versions, one per kind.
 	Converted []Converted
 
 	// Unread says of each resource that could not be read why.
@@ -76,10 +76,11 @@ type Served struct {
 	Err     string
 }
 
-// Converted is a read of one kind in the old version, which the API server
+// Converted are reads of one kind in both versions, one of which the API server
 // answers by way of the conversion webhook if there is an object.
 type Converted struct {
 	Kind     string
+	Version  string // of the last read
 	Objects  int
 	Unserved bool // the server does not serve that version
 	Err      string
