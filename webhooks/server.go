@@ -76,6 +76,21 @@ type ServerOptions struct {
 	Drain time.Duration
 }
 
+func (o *ServerOptions) setDefaults() {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	setDefault(&o.HeaderTimeout, defaultHeaderTimeout)
+	setDefault(&o.ReadTimeout, defaultReadTimeout)
+	setDefault(&o.WriteTimeout, defaultWriteTimeout)
+	setDefault(&o.IdleTimeout, defaultIdleTimeout)
+	setDefault(&o.Drain, defaultDrain)
+	setDefault(&o.MaxConnections, defaultConnections)
+	if o.HTTP2 {
+		o.MaxConnections /= streams
+	}
+}
+
 // Server is the TLS server of the webhooks.
 type Server struct {
 	options ServerOptions
@@ -93,18 +108,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 	if o.Handler == nil || o.GetCertificate == nil {
 		return nil, errors.New("the webhook server needs a Handler and GetCertificate")
 	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-	setDefault(&o.HeaderTimeout, defaultHeaderTimeout)
-	setDefault(&o.ReadTimeout, defaultReadTimeout)
-	setDefault(&o.WriteTimeout, defaultWriteTimeout)
-	setDefault(&o.IdleTimeout, defaultIdleTimeout)
-	setDefault(&o.Drain, defaultDrain)
-	setDefault(&o.MaxConnections, defaultConnections)
-	if o.HTTP2 {
-		o.MaxConnections /= streams
-	}
+	o.setDefaults()
 	config := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.GetCertificate}
 	if o.AskForCertificate {
 		config.ClientAuth = tls.RequestClientCert

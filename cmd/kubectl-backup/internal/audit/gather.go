@@ -109,40 +109,40 @@ func (g *gatherer) definitions(ctx context.Context) {
 	}
 }
 
-// convert has the API server show one object of each kind in both versions: it
-// is stored in one of them, so the other goes through the webhook. No other
-// request of someone who only reads does.
+// convert has the API server show one object of each kind in both versions.
 func (g *gatherer) convert(ctx context.Context) {
 	for _, kind := range []string{backupv1.KindBackupJob, backupv1.KindMySQLBackup} {
-		c := Converted{Kind: kind}
-		for _, version := range []string{oldVersion, versionName} {
-			list := &unstructured.UnstructuredList{}
-			list.SetGroupVersionKind(schema.GroupVersionKind{Group: groupName, Version: version, Kind: kind + "List"})
-			err := g.client.List(ctx, list, client.Limit(1))
-			if apierrors.IsForbidden(err) {
-				g.unread("list", oldObjects, "", err)
-				break
-			}
-			c.read(version, len(list.Items), err)
-			if c.Unserved || c.Err != "" {
-				break
-			}
+		c, err := g.inBothVersions(ctx, kind)
+		if err != nil {
+			g.unread("list", oldObjects, "", err)
+			continue
 		}
-		if c.Version != "" {
-			g.s.Converted = append(g.s.Converted, c)
-		}
+		g.s.Converted = append(g.s.Converted, c)
 	}
 }
 
-// read notes what came of a read.
-func (c *Converted) read(version string, objects int, err error) {
-	c.Version, c.Objects = version, objects
-	switch {
-	case apierrors.IsNotFound(err):
-		c.Unserved = true
-	case err != nil:
-		c.Err = err.Error()
+// inBothVersions reads the first object: it is stored in one of them, so the
+// other goes through the webhook. No other request of someone who only reads
+// does. The error is that there is no right to.
+func (g *gatherer) inBothVersions(ctx context.Context, kind string) (Converted, error) {
+	c := Converted{Kind: kind}
+	for _, c.Version = range []string{oldVersion, versionName} {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: groupName, Version: c.Version, Kind: kind + "List"})
+		err := g.client.List(ctx, list, client.Limit(1))
+		switch {
+		case apierrors.IsForbidden(err):
+			return c, err
+		case apierrors.IsNotFound(err):
+			c.Unserved = true
+			return c, nil
+		case err != nil:
+			c.Err = err.Error()
+			return c, nil //nolint:nilerr // it is what is reported
+		}
+		c.Objects = len(list.Items)
 	}
+	return c, nil
 }
 
 // read lists a resource. The list stays empty where it cannot be read.
