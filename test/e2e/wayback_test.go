@@ -43,6 +43,9 @@ var _ = Describe("docs/operating.md, the conversion webhook gone for good", Seri
 		// collector, when it comes to it.
 		kubectl(ctx, "-n", operatorNamespace, "scale", "deployment/backupjob-webhook", "--replicas=0", "--timeout=2m")
 		kubectl(ctx, "-n", operatorNamespace, "delete", "deployment/backupjob-webhook", "--timeout=2m")
+		// They finish what is asked over connections that are open: ten seconds in
+		// which admission may answer while conversion, on another, is gone.
+		kubectl(ctx, "-n", operatorNamespace, "wait", "--for=delete", "pod", "-l", "app.kubernetes.io/component=webhook", "--timeout=2m")
 		Eventually(ctx, func() error { return get("v1alpha1", "kept") }).WithTimeout(soon).Should(
 			MatchError(ContainSubstring("conversion webhook for backup.example.com/v1")), "v1alpha1 cannot be read")
 		Expect(get("v1", "kept")).To(Succeed())
