@@ -117,6 +117,12 @@ func served(ctx context.Context, g Gomega, want string) {
 	}
 }
 
+// bothServe waits for it: a Pod that another spec replaced may be on its way out.
+func bothServe(ctx context.Context, serial string) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) { served(ctx, g, serial) }).WithTimeout(soon).Should(Succeed(), "two Pods must serve it")
+}
+
 // renew asks cert-manager to issue a certificate anew, as cmctl renew does.
 func renew(ctx context.Context, name string) {
 	GinkgoHelper()
@@ -161,7 +167,7 @@ var _ = Describe("Certificates", Serial, func() {
 	It("are renewed under load without one failed write", func(ctx context.Context) {
 		ns := newNamespace(ctx)
 		before := issued(ctx, Default)
-		served(ctx, Default, before)
+		bothServe(ctx, before)
 
 		load := startApplier(ctx, ns, 50*time.Millisecond)
 		load.goOn(ctx, 20)

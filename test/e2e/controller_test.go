@@ -12,7 +12,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,8 +62,6 @@ func watchJobs(ctx context.Context, b client.Object) func() []string {
 
 var _ = Describe("The controller", Serial, func() {
 	It("starts one Job per scheduled time with two replicas, one of them killed over and over", func(ctx context.Context) {
-		var lease coordinationv1.Lease
-		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "backupjob-operator.example.com"}, &lease)).To(Succeed())
 		var pods corev1.PodList
 		Eventually(ctx, func(g Gomega) {
 			g.Expect(cluster.List(ctx, &pods, client.InNamespace(operatorNamespace), client.MatchingLabels{"app.kubernetes.io/component": "controller"})).To(Succeed())

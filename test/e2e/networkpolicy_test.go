@@ -146,8 +146,11 @@ var _ = Describe("The NetworkPolicies that are shipped", Serial, func() {
 			Expect(cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "backupjob-" + component}, &policy)).To(Succeed())
 			var ours corev1.PodList
 			labels := client.MatchingLabels(policy.Spec.PodSelector.MatchLabels)
-			Expect(cluster.List(ctx, &ours, client.InNamespace(operatorNamespace), labels)).To(Succeed())
-			Expect(ours.Items).NotTo(BeEmpty())
+			Eventually(ctx, func(g Gomega) {
+				g.Expect(cluster.List(ctx, &ours, client.InNamespace(operatorNamespace), labels)).To(Succeed())
+				g.Expect(ours.Items).NotTo(BeEmpty())
+				g.Expect(ours.Items).To(HaveEach(HaveField("DeletionTimestamp", BeNil())))
+			}).WithTimeout(soon).Should(Succeed(), "one that another spec replaced may be on its way out")
 			stranger := started(ctx, databaseServer(newNamespace(ctx), "stranger", nil))
 			needsEngine(ctx, stranger)
 			// Ours have no shell and listen nowhere else. A policy sees labels only.

@@ -46,7 +46,7 @@ var _ = Describe("A serving pair that is of no use", Serial, func() {
 		load.goOn(ctx, 20)
 		good, ca := secretData(ctx, Default, servingCertificate), secretData(ctx, Default, caCertificate)
 		before := issued(ctx, Default)
-		served(ctx, Default, before)
+		bothServe(ctx, before)
 		steady, other := doors(ctx, Default)[0], doors(ctx, Default)[1]
 
 		By("taking the Issuer away, so that nobody mends it")
@@ -103,14 +103,17 @@ var _ = Describe("A serving pair that is of no use", Serial, func() {
 		kubectl(ctx, "create", "configmap", "-n", ns, "others-go-on")
 
 		By("giving the Issuer back")
+		bad := issued(ctx, Default) // which they serve for want of a better one
 		signBy(ctx, caCertificate)
-		reloaded(ctx, before)
+		reloaded(ctx, bad)
 		Eventually(ctx, func() error {
 			return cluster.Create(ctx, backupJob(ns, "after", nil))
 		}).WithTimeout(soon).Should(Succeed(), "the Pods become ready again")
-		for _, pod := range doors(ctx, Default) {
-			Expect(metrics(ctx, Default, &pod)).To(ContainSubstring("backupjob_certificate_unusable 0"), pod.Name)
-		}
+		Eventually(ctx, func(g Gomega) {
+			for _, pod := range doors(ctx, g) {
+				g.Expect(metrics(ctx, g, &pod)).To(ContainSubstring("backupjob_certificate_unusable 0"), pod.Name)
+			}
+		}).WithTimeout(soon).Should(Succeed(), "no Pod has an unusable pair any more")
 	})
 })
 
